@@ -11,4 +11,4 @@ for level in base v3; do
 done
 unset FASTSEL_CPU
 export NPY_DISABLE_CPU_FEATURES=${numpy_levels[*]}
-run_tests "$tests"/unique/test_{sorting,ascending,small_unique}.py
+run_tests "$tests"/unique/test_{sorting,ascending,few}.py

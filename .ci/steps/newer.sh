@@ -22,5 +22,5 @@ if [ "$long" ]; then
     sed -n '/tests that called fastsel/,$p' newer-numpy.log
 else
     # A file or two of each family.
-    run_tests "$tests"/*/test_{positions,compress,gather,small_unique,unique_interface,set_rules}.py --hypothesis-profile=few
+    run_tests "$tests"/*/test_{positions,compress,gather,few,unique_interface,set_rules}.py --hypothesis-profile=few
 fi

@@ -3,4 +3,4 @@
 without=("$tests/cli")
 [ "$long" ] || without+=("$tests"/{positions,selection,gather,unique,sets,project,tools,dask,typing})
 run_tests "${suite[@]}" "${without[@]/#/--ignore=}" --hypothesis-profile=few \
-    --ignore-glob="*/test_"{unique,tables,presorted,dense,sorting,small_unique,huge,interrupts,memory,written_meanwhile}.py
+    --ignore-glob="*/test_"{unique,tables,presorted,dense,sorting,few,huge,interrupts,memory,written_meanwhile}.py

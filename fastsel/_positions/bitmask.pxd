@@ -19,6 +19,9 @@ cdef class Bitmask:
     cdef int count_bits(self, Py_ssize_t moved, int threads) except -1
 
 
+cpdef Bitmask pack(cnp.ndarray items, Py_ssize_t width, const uint64_t[::1] significant,
+                   Py_ssize_t moved, int threads)
+cpdef Bitmask from_bits(uint64_t[::1] bits, Py_ssize_t moved, int threads)
 cdef describe_by_rule(cnp.dtype dtype, truth_t *truth)
 # The Bitmask of all items, in C order; moved is as for `pack`.
 cdef Bitmask pack_items(const strided_t *items, const truth_t *truth, Py_ssize_t moved, int threads)

@@ -64,8 +64,8 @@ def count_nonzero(a, Py_ssize_t max_items):
     return PyArray_Scalar(&total, INTP, None)
 
 
-def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
-         Py_ssize_t moved, int threads):
+cpdef Bitmask pack(cnp.ndarray items, Py_ssize_t width, const uint64_t[::1] significant,
+                   Py_ssize_t moved, int threads):
     """The Bitmask of all items, in C order. `moved` is the number of bytes that pass 2 writes for a
     selected item; the chunks of blocks depend on it."""
     cdef strided_t described
@@ -154,7 +154,7 @@ cdef Py_ssize_t pack_blocks(const strided_t *items, const truth_t *truth, Py_ssi
     return total
 
 
-def from_bits(uint64_t[::1] bits not None, Py_ssize_t moved, int threads):
+cpdef Bitmask from_bits(uint64_t[::1] bits, Py_ssize_t moved, int threads):
     """The Bitmask that has these bits; `moved` is as for pack."""
     cdef Bitmask mask = Bitmask()
     mask.bits = bits

@@ -1,4 +1,5 @@
 """Passes over a bitmask; see indices.pyx."""
+cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
 
 from fastsel._core.parallel cimport Job
@@ -13,3 +14,6 @@ cdef class BitmaskPass(Job):
     cdef void read(self, Bitmask mask) noexcept
     cdef Py_ssize_t start_block(self, Py_ssize_t k) noexcept nogil
     cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil
+
+
+cpdef cnp.ndarray flat(Bitmask mask, int threads)

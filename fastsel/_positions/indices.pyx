@@ -40,7 +40,7 @@ def flatnonzero(a, Py_ssize_t max_items):
     return flat(pack_items(&items, &truth, sizeof(intptr_t), threads), threads)
 
 
-def flat(Bitmask mask not None, int threads):
+cpdef cnp.ndarray flat(Bitmask mask, int threads):
     """The indices of the set bits, ascending, as a new intp array."""
     cdef WriteIndices job
     cdef cnp.npy_intp total = mask.count()

@@ -167,8 +167,8 @@ cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out, Py_ssize_t ma
     return out
 
 
-def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
-             Bitmask mask not None, cnp.ndarray out not None, int threads):
+cpdef int compress(cnp.ndarray source, int first_axis, int stop_axis, Bitmask mask,
+                   cnp.ndarray out, int threads) except -1:
     """Compress the axes first_axis ... stop_axis - 1 of source by mask, into out.
 
     mask has at most one bit per index of the selected axes; missing bits select nothing. out is
@@ -181,6 +181,7 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
     describe_slice(&job.slice, source, stop_axis)
     if mask.count() * job.outer.size * job.slice.width:
         job.compress(mask, out, threads)
+    return 0
 
 
 cdef inline bint is_dense(const strided_t *selected, Py_ssize_t count,

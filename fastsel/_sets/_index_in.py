@@ -15,15 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._sets import _membership, _slices, few_tests
 from fastsel._sets.lookup_output import Output
-from fastsel._sets.range_lookup import look_up_in_range
 from fastsel._sets.table_lookup import (
     find_by_partitions,
     find_by_table,
-    find_in_small,
+    find_in_few_keys,
     mark_first_positions,
 )
 from fastsel._unique import _keys, _plan
 from fastsel._unique._distinct import unique
+from fastsel._unique.groups import Request
+from fastsel._unique.tables import Tables
 
 _NUMBER_KINDS = set("biufc")
 
@@ -153,12 +154,12 @@ def find(items, tests, output):
     forced = _plan.FORCED.get()
     rule = None
     if items.ndim == 1 and forced is None:
-        rule = _dtypes.loaded_key_rule(items.dtype, False)
+        rule = _keys.loaded_rule(items.dtype, False)
     if rule and few_tests.are_few(tests, words=True):
         threads = _threads.for_bytes(items.nbytes * len(tests))
         return few_tests.find_in_few(items, tests, rule, output, threads)
-    if rule and len(items) + len(tests) <= _plan.SMALL_ITEMS:
-        result = find_in_small(items, tests, rule, _keys.SEEDS, output)
+    if rule and len(items) + len(tests) <= _membership.FEW_ITEMS:
+        result = find_in_few_keys(items, tests, rule, _keys.SEEDS, output)
         if result is not None:
             return result
     if max(len(items), len(tests)) > _membership.MAX_KEYS:
@@ -192,24 +193,24 @@ def _by_keys(items, tests, output, forced):
     """The result of `output` by a direct-address table, or by hash tables; None if hash tables need
     too many probes, or if another algorithm is `forced`."""
     if forced in (None, "dense"):
-        arguments = _membership.range_arguments(items, tests, positions=True)
-        result = arguments and look_up_in_range(*arguments, output, False)
+        result = _membership.by_window(items, tests, output, False)
         if result is not None:
             return result
     if forced not in (None, "tables", "partitions"):
         return None
     swapped = items.size < tests.size
     table, others = (items, tests) if swapped else (tests, items)
-    algorithm, expected, threads = _membership.hash_plan(others, table, forced)
+    request = Request(index=True, inverse=swapped, for_lookup=True)
+    algorithm, search, expected = _membership.hash_plan(others, table, request, forced)
     result = None
     if algorithm == "tables":
-        tables = _membership.new_tables(table, expected, inverse=swapped, group_ids=True)
+        tables = Tables(search)
         if tables.find():
-            result = _by_table(tables, others, output, swapped, threads)
+            result = _by_table(tables, others, output, swapped, search.threads)
     if result is None:
         if swapped:
-            _, expected, _ = _membership.hash_plan(items, tests, forced)
-        result = find_by_partitions(tests, items, _keys.SEEDS, expected, output, threads)
+            _, _, expected = _membership.hash_plan(items, tests, request, forced)
+        result = find_by_partitions(tests, items, expected, output, search.threads)
     return result
 
 
@@ -218,9 +219,9 @@ def _by_table(tables, others, output, swapped, threads):
     tests or, if swapped, all items: then `others`, the tests, are looked up, and each group of
     items gets the position of its first test."""
     if not swapped:
-        return find_by_table(tables, others, _keys.SEEDS, output, threads)
+        return find_by_table(tables, others, output, threads)
     first_positions = np.full(len(tables.index), -1)
-    if not mark_first_positions(tables, others, _keys.SEEDS, first_positions, threads):
+    if not mark_first_positions(tables, others, first_positions, threads):
         return None
     return output.write_all(tables.finish(first_positions)[0], threads)
 

@@ -9,15 +9,15 @@ import numpy as np
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
-from fastsel._sets.range_lookup import look_up_in_range
-from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
-from fastsel._unique import _estimate, _keys, _objects, _plan
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_few
+from fastsel._sets.window_lookup import look_up_in_window
+from fastsel._unique import _keys, _objects, _plan
 from fastsel._unique._distinct import unique
-from fastsel._unique.sample import sampled_range
+from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, Request, Search
 from fastsel._unique.tables import Tables
 
 # A hash table of MAX_GROUPS groups fits the cache.
-MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
+MAX_GROUPS = CACHE_BYTES // GROUP_BYTES
 
 # A call of a kernel that hashes keys, or returns positions, numbers the keys with 32 bits, and 0 is
 # no key. Larger arrays are divided into pieces of MAX_KEYS items.
@@ -26,6 +26,10 @@ MAX_KEYS = (1 << 32) - 2
 # Unless tests are repeated many times, one thread fills their table. With fewer than FILLED_SHARE
 # items for each distinct test, this takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
+
+# One thread hashes up to FEW_ITEMS items and tests at once, without a sample. It also fills the
+# table of up to FEW_ITEMS tests.
+FEW_ITEMS = 1 << 14
 
 # NumPy compares all objects with one test after the other. Hashing an object takes about the time
 # of MIN_HASHED_OBJECTS comparisons.
@@ -134,13 +138,13 @@ def masks(first, second, wanted):
         are_equal = len(first) > 0 and len(second) > 0  # slices without items are equal
         make = np.ones if are_equal != wanted.invert else np.zeros
         return make(len(first), bool), make(len(second), bool)
-    rule = _dtypes.loaded_key_rule(first.dtype, False) if are_items else None
+    rule = _keys.loaded_rule(first.dtype, False) if are_items else None
     compared = are_items and not (wanted.second or forced)
     if compared and rule and few_tests.are_few(second, words=True):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
-    if rule and first.size + second.size <= _plan.SMALL_ITEMS:
-        result = masks_of_small(first, second, rule, _keys.SEEDS, *wanted)
+    if rule and not forced and first.size + second.size <= FEW_ITEMS:
+        result = masks_of_few(first, second, rule, _keys.SEEDS, *wanted)
         if result is not None:
             return result
     if compared and few_tests.are_few(second) and (tests := _comparable_bytes(second)):
@@ -150,7 +154,7 @@ def masks(first, second, wanted):
         return _masks_without_nan(first, second, wanted)
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
-        result = _by_range(*keys, wanted)
+        result = _by_windows(*keys, wanted)
     if keys[0] is not None and result is None and max(len(first), len(second)) > MAX_KEYS:
         return _by_pieces(first, second, wanted)
     if keys[0] is not None and result is None and forced in (None, "tables", "partitions"):
@@ -221,40 +225,34 @@ def _has_keys(dtype):
     return _dtypes.small_foreign(dtype) or _dtypes.key_rule(dtype.newbyteorder("=")) is not None
 
 
-def _by_range(first, second, wanted):
-    """The masks for words of a narrow range, with None for masks that are not wanted. Returns None
-    for other keys."""
+def _by_windows(first, second, wanted):
+    """The masks for words of which nearly all are in a window, with None for masks that are not
+    wanted. Returns None for other keys."""
     result = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
-        arguments = range_arguments(items, tests) if is_wanted else None
-        mask = arguments and look_up_in_range(*arguments, None, wanted.invert)
+        mask = by_window(items, tests, None, wanted.invert) if is_wanted else None
         if is_wanted and mask is None:
             return None
         result.append(mask)
     return tuple(result)
 
 
-def range_arguments(items, tests, positions=False):
-    """The arguments of `look_up_in_range`, without the last two; None if the keys are not numbers
-    of one word, or if a direct-address table does not pay. With positions, the table has a position
-    for each word instead of a bit."""
-    if items.order_map is None or not items.is_word:
+def by_window(items, tests, output, invert):
+    """The result of look_up_in_window; None if the keys are not numbers of one word, or if no
+    window of the tests pays."""
+    if not (items.is_ordered and items.is_word):
         return None
-    *rule, has_nan = items.rule
-    items, tests = (keys._replace(rule=(*rule, False)) for keys in (items, tests))
-    base, bits = sampled_range(tests)
-    size = items.size + tests.size
-    nbytes = size * items.width
-    threads = _threads.for_bytes(nbytes)
-    entries = _plan.max_entries(
-        size, nbytes, threads, first_positions=positions, group_ids=positions
+    has_nan, tests = tests.has_unequal_nan, tests.if_nan_were_equal()
+    positions, size = output is not None, items.size + tests.size
+    threads = _threads.for_bytes(size * items.width)
+    search = Search(tests, tests.data, Request(index=positions), threads, threads)
+    limit = _plan.max_entries(
+        *(size, size * items.width, threads), first_positions=positions, group_ids=positions
     )
-    if base is None or 1 << bits > entries:
+    window = _plan.fitting_window(search, limit)
+    if window is None:
         return None
-    is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
-    if is_wide and tests.size * _plan.WIDE_SHARE <= size:
-        return None
-    return items, tests, (base, bits), has_nan, threads
+    return look_up_in_window(items, tests, window, has_nan, threads, output, invert)
 
 
 def pieces(size):
@@ -279,42 +277,33 @@ def _by_hash(first, second, wanted, forced):
     swapped = first.size < second.size
     items, tests = (second, first) if swapped else (first, second)
     of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]
-    algorithm, expected, threads = hash_plan(items, tests, forced)
-    outputs = of_items, of_tests, wanted.invert, threads
+    algorithm, search, expected = hash_plan(items, tests, Request(for_lookup=True), forced)
+    outputs = of_items, of_tests, wanted.invert, search.threads
     result = None
     if algorithm == "tables":
-        tables = new_tables(tests, expected)
+        tables = Tables(search)
         if tables.find():
-            result = masks_by_table(tables, items, _keys.SEEDS, *outputs)
+            result = masks_by_table(tables, items, *outputs)
     if result is None:
-        result = masks_by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
+        result = masks_by_partitions(tests, items, expected, *outputs)
     return result[::-1] if swapped and result else result
 
 
-def hash_plan(items, tests, forced):
-    """(algorithm, expected, threads) for hash tables of the tests, in which items are looked up.
-    The algorithm is "tables" or "partitions", or `forced`. `expected` is an estimate of the number
-    of distinct tests."""
+def hash_plan(items, tests, request, forced):
+    """(algorithm, search, expected) for hash tables of the tests, in which items are looked up. The
+    algorithm is "tables" or "partitions", or `forced`. `expected` is an estimate of the number of
+    distinct tests."""
+    nbytes = (items.size + tests.size) * items.width
+    threads = _threads.for_bytes(nbytes, _plan.COST)
+    search = Search(tests, tests.data, request, threads, threads)
     expected = tests.size
-    if tests.size > _plan.SMALL_ITEMS:
-        *rule, _ = tests.rule  # NaN never match: NaN with the same key count as one test
-        expected = _estimate.groups_of(
-            tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
-        )
-    threads = _threads.for_bytes((items.size + tests.size) * items.width, _plan.COST)
-    slow = threads > 1 and tests.size > _plan.SMALL_ITEMS and FILLED_SHARE * expected > items.size
+    if tests.size > _plan.TINY_ITEMS:
+        # NaN never match: NaN with the same key count as one test.
+        expected = Search(tests.if_nan_were_equal(), tests.data, request, 1, 1).expected
+    search.expect(expected)
+    slow = threads > 1 and tests.size > FEW_ITEMS and FILLED_SHARE * expected > items.size
     algorithm = "partitions" if expected > MAX_GROUPS or slow else "tables"
-    return forced or algorithm, expected, threads
-
-
-def new_tables(keys, expected, inverse=False, group_ids=False):
-    """New Tables of the keys; the caller calls `find`. Keys with NaN or NaT, which equal no other
-    key, are added only if the inverse is wanted."""
-    nbytes = keys.size * keys.width
-    n_tables = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _plan.COST))
-    max_groups = 2 * max(expected, MAX_GROUPS // n_tables)
-    arguments = max_groups, expected, inverse, False, n_tables, not inverse, group_ids
-    return Tables(keys, _keys.SEEDS, *arguments)
+    return forced or algorithm, search, expected
 
 
 def _by_comparison(first, second, wanted):

@@ -12,7 +12,7 @@ from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport is_item, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, canonical, load_word, rule_t, set_rule
+from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word, rule_t
 
 cnp.import_array()
 
@@ -39,11 +39,11 @@ def are_few(cnp.ndarray tests not None, bint words=False):
     return not words and cnp.PyArray_SIZE(tests) <= MAX_COMPARED_ENDS
 
 
-def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
+def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule not None,
               bint invert, int threads):
     """Which items are among the tests, as a flat array of bool.
 
-    Items and tests are native words of one rule: (significant, limit, nan, nan_unequal). The words
+    Items and tests are native words of one rule. The words
     are integers, times or floats, whose NaN equal no item: otherwise equal items with different
     bits do not match. There are at most MAX_TESTS tests: otherwise memory behind the job is
     overwritten.
@@ -76,7 +76,7 @@ def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests n
     return job.mask(invert, threads)
 
 
-def find_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
+def find_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule not None,
                 Output output not None, int threads):
     """Write the output of all items. The arguments are as for among_few."""
     cdef FindItems job = FindItems(items, threads)
@@ -110,15 +110,14 @@ cdef class CompareItems(Job):
         self.positions[self.n_tests] = position
         self.n_tests += 1
 
-    cdef int add_tests(self, cnp.ndarray tests, tuple rule) except -1:
+    cdef int add_tests(self, cnp.ndarray tests, Rule rule) except -1:
         """Add the tests of `among_few`, without NaN, which equals no item."""
-        cdef rule_t word_rule
+        cdef rule_t *word_rule = &rule.words
         cdef Py_ssize_t k
         cdef uint64_t word
         tests = cnp.PyArray_GETCONTIGUOUS(tests)
-        set_rule(&word_rule, rule)
         for k in range(cnp.PyArray_SIZE(tests)):
-            word = canonical(&word_rule, load_word(
+            word = canonical(word_rule, load_word(
                 <const char *>cnp.PyArray_DATA(tests) + k * self.width, self.width))
             if word != word_rule.nan or not word_rule.nan_unequal:
                 self.add(word, word_rule.significant if word == 0 else <uint64_t>-1, k)

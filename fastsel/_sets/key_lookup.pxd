@@ -20,7 +20,6 @@ ctypedef struct lookup_t:
     Py_ssize_t *first_positions
 
 
-cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1
 cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil

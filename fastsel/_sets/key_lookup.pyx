@@ -5,7 +5,6 @@ A side (lookup_t) is one of the two arrays, and its outputs.
 If another thread changes a key meanwhile, only the results for this key, and for keys that equal
 its old or new value, are undefined.
 """
-cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -13,7 +12,7 @@ from fastsel._core.scratch cimport alloc, free
 from fastsel._sets.lookup_output cimport fs_mark_first, room_for, write
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
-from fastsel._unique.keys cimport BATCH, keys_t, load_words, set_keys
+from fastsel._unique.keys cimport BATCH, keys_t, load_words
 
 cdef extern from *:
     """
@@ -28,14 +27,6 @@ cdef extern from *:
     }
     """
     void fs_mark(uint8_t *mark) noexcept nogil
-
-
-cnp.import_array()
-
-
-cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1:
-    memset(side, 0, sizeof(lookup_t))
-    return set_keys(&side.keys, keys, seeds)
 
 
 cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,

@@ -2,9 +2,9 @@
 are among the items.
 
 Hash tables hold the tests; for mark_first_positions, the table holds the items, and the tests are
-looked up. For small arrays there is one table. For large arrays `_membership` chooses: all keys are
-looked up in the merged table of tables.pyx, or both arrays are scattered by their hash, as in
-partitions.pyx, and each part has a table. Items are looked up in batches. A test is among the items
+looked up. `_membership` chooses: all keys are looked up in the merged table of
+tables.pyx, or both arrays are scattered by their hash, as in partitions.pyx, and each part has a
+table. Items are looked up in batches. A test is among the items
 if an item has marked its slot.
 
 If another thread changes a key meanwhile, only the results for this key, and for keys that equal
@@ -18,12 +18,13 @@ from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32, new_u8
 from fastsel._sets.key_lookup cimport (
-    compare_ranges, describe_side, fill_by_slot, length_by_slot, look_up, lookup_t)
+    compare_ranges, fill_by_slot, length_by_slot, look_up, lookup_t)
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
+from fastsel._unique.groups cimport Request, Search
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
-from fastsel._unique.keys cimport BATCH, as_words, describe_keys, keys_t
+from fastsel._unique.keys cimport BATCH, Keys, Rule, keys_t
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, next_entries, part_share, read_back_flags,
     scatter_keys)
@@ -32,7 +33,7 @@ from fastsel._unique.tables cimport Tables
 cnp.import_array()
 
 
-def masks_by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
+def masks_by_table(Tables tables not None, Keys items not None, bint of_items,
                    bint of_tests, bint invert, int threads):
     """(which items are among the tests, which tests are among the items) as bool arrays, with None
     for an output that is not wanted. Returns None if keys need too many probes.
@@ -42,54 +43,53 @@ def masks_by_table(Tables tables not None, items not None, tuple seeds not None,
     """
     cdef LookUp job
     cdef uint8_t[::1] marks = None
-    items_out = new_result(items[1], cnp.NPY_BOOL) if of_items else None
-    tests_out = new_result(tables.keys.size, cnp.NPY_BOOL) if of_tests else None
+    items_out = new_result(items.fields.size, cnp.NPY_BOOL) if of_items else None
+    tests_out = new_result(tables.search.keys.fields.size, cnp.NPY_BOOL) if of_tests else None
     if of_tests:
         marks = new_u8(length_by_slot(&tables.tables[0].table))
         marks[:] = 0
-    job = LookUp(tables, items, seeds, items_out, invert, threads)
+    job = LookUp(tables, items, items_out, invert, threads)
     job.marks = marks
     if not job.look_up_all(threads):
         return None
     if of_tests:
         marks[0] = 0
-        job = LookUp(tables, None, seeds, tests_out, invert, threads)
+        job = LookUp(tables, tables.search.keys, tests_out, invert, threads)
         job.marks, job.are_tests = marks, True
         if not job.look_up_all(threads):
             return None
     return items_out, tests_out
 
 
-def find_by_table(Tables tables not None, items not None, tuple seeds not None,
-                  Output output not None, int threads):
+def find_by_table(Tables tables not None, Keys items not None, Output output not None,
+                  int threads):
     """Write the output of all items; returns its result, or None if items need too many probes. The
     tests are the keys of `tables`, which have ids."""
-    cdef LookUp job = LookUp(tables, items, seeds, None, False, threads)
+    cdef LookUp job = LookUp(tables, items, None, False, threads)
     cdef uint32_t[::1] by_slot = new_u32(length_by_slot(job.table))
     fill_by_slot(job.table, &by_slot[0])
     job.side.by_slot, job.side.output = &by_slot[0], output.begin()
     return output.result if job.look_up_all(threads) else None
 
 
-def mark_first_positions(Tables tables not None, tests not None, tuple seeds not None,
+def mark_first_positions(Tables tables not None, Keys tests not None,
                          Py_ssize_t[::1] first_positions not None, int threads):
     """Write the position of the first test of each group of items to first_positions, which the
     caller has filled with -1. The items are the keys of `tables`, which have ids. Returns False if
     tests need too many probes."""
-    cdef LookUp job = LookUp(tables, tests, seeds, None, False, threads)
+    cdef LookUp job = LookUp(tables, tests, None, False, threads)
     job.side.first_positions = &first_positions[0]
     return job.look_up_all(threads)
 
 
-def masks_by_partitions(tests not None, items not None, tuple seeds not None,
-                        Py_ssize_t expected, bint of_items, bint of_tests, bint invert,
-                        int threads):
+def masks_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t expected,
+                        bint of_items, bint of_tests, bint invert, int threads):
     """The masks that masks_by_table returns, by a table for each part of the tests. `expected` is
     an estimate of the number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise
     positions wrap around. Returns None if keys need too many probes."""
     cdef CompareParts job = CompareParts(
-        scattered(items, seeds, False, threads), scattered(tests, seeds, False, threads), expected,
-        invert, threads)
+        scattered(items, False, threads), scattered(tests, False, threads), expected, invert,
+        threads)
     job.items_mask = new_u8(job.items.keys.size) if of_items else None
     job.tests_mask = new_u8(job.tests.keys.size) if of_tests else None
     if not job.compare(threads):
@@ -98,13 +98,13 @@ def masks_by_partitions(tests not None, items not None, tuple seeds not None,
             read_back_mask(job.tests, job.tests_mask, threads))
 
 
-def find_by_partitions(tests not None, items not None, tuple seeds not None,
-                       Py_ssize_t expected, Output output not None, int threads):
+def find_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t expected,
+                       Output output not None, int threads):
     """Write the output of all items, as find_by_table does; the other arguments are as for
     masks_by_partitions. Returns None if keys need too many probes."""
     cdef CompareParts job = CompareParts(
-        scattered(items, seeds, False, threads), scattered(tests, seeds, True, threads), expected,
-        False, threads)
+        scattered(items, False, threads), scattered(tests, True, threads), expected, False,
+        threads)
     job.positions_plus_1 = new_u32(job.items.keys.size)
     if not job.compare(threads):
         return None
@@ -112,59 +112,38 @@ def find_by_partitions(tests not None, items not None, tuple seeds not None,
     return output.result
 
 
-def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
-                   tuple seeds not None, bint of_first, bint of_second, bint invert):
-    """(which items of `first` are in `second`, which items of `second` are in `first`), with None
-    for an output that is not wanted. Returns None if keys need too many probes.
-
-    Both are small arrays of one dtype, not empty. rule is the rule of their items, which are words
-    or longer than 8 bytes.
-    """
+def masks_of_few(cnp.ndarray first not None, cnp.ndarray second not None, Rule rule not None,
+                 tuple seeds not None, bint of_first, bint of_second, bint invert):
+    """masks_by_table of two small arrays of one dtype, without a sample, on one thread. Neither is
+    empty; the smaller one has the table. None if keys need too many probes."""
     cdef bint swapped = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
-    cdef lookup_t items, tests
-    first = describe_small(&tests if swapped else &items, first, rule, seeds)
-    second = describe_small(&items if swapped else &tests, second, rule, seeds)
-    of_items, of_tests = (of_second, of_first) if swapped else (of_first, of_second)
-    items_out = new_result(items.keys.size, cnp.NPY_BOOL) if of_items else None
-    tests_out = new_result(tests.keys.size, cnp.NPY_BOOL) if of_tests else None
-    items.mask, tests.mask = data_of(items_out), data_of(tests_out)
-    if compare_small(&items, &tests, False, invert) != 0:
+    cdef Keys items = Keys(second if swapped else first, rule, seeds)
+    cdef Tables tables = table_of_few(first if swapped else second, rule, seeds, False)
+    cdef bint of_items = of_second if swapped else of_first
+    masks = None
+    if tables is not None:
+        masks = masks_by_table(
+            tables, items, of_items, of_first if swapped else of_second, invert, 1)
+    return masks[::-1] if swapped and masks is not None else masks
+
+
+def find_in_few_keys(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule not None,
+                     tuple seeds not None, Output output not None):
+    """find_by_table of two small arrays, as for masks_of_few; the tests have the table."""
+    cdef Tables tables = table_of_few(tests, rule, seeds, True)
+    if tables is None:
         return None
-    return (tests_out, items_out) if swapped else (items_out, tests_out)
+    return find_by_table(tables, Keys(items, rule, seeds), output, 1)
 
 
-def find_in_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
-                  tuple seeds not None, Output output not None):
-    """Write the output of all items, as find_by_table does, for arrays as for masks_of_small."""
-    cdef lookup_t of_items, of_tests
-    items = describe_small(&of_items, items, rule, seeds)
-    tests = describe_small(&of_tests, tests, rule, seeds)
-    of_items.output = output.begin()
-    return output.result if compare_small(&of_items, &of_tests, True, False) == 0 else None
-
-
-cdef cnp.ndarray describe_small(lookup_t *side, cnp.ndarray items, tuple rule, tuple seeds):
-    """Describe the items, or a contiguous copy of them. Returns the array that was described."""
-    memset(side, 0, sizeof(lookup_t))
-    items = as_words(items)
-    describe_keys(&side.keys, items, cnp.PyArray_SIZE(items), rule, None, seeds)
-    return items
-
-
-cdef Py_ssize_t compare_small(lookup_t *items, lookup_t *tests, bint with_ids,
-                              bint invert) except -1:
-    """Look up the items in a table of all tests. Returns 0 or a status."""
-    cdef table_t table
-    cdef Py_ssize_t status = table_start(
-        &table, &tests.keys, with_ids or not tests.keys.is_word, tests.keys.size, 0,
-        tests.keys.size)
-    if status == 0:
-        status = compare_ranges(
-            items, tests, &table, 0, tests.keys.size, 0, items.keys.size, invert)
-    table_free(&table)
-    if status == NO_MEMORY:
-        raise MemoryError()
-    return status
+cdef Tables table_of_few(cnp.ndarray tests, Rule rule, tuple seeds, bint positions):
+    """The table of a small array; None if it needs too many probes."""
+    cdef Search search = Search(
+        Keys(tests, rule, seeds), tests, Request(index=positions, for_lookup=True), 1, 1)
+    cdef Tables tables
+    search.expect(search.keys.fields.size)
+    tables = Tables(search)
+    return tables if tables.find() else None
 
 
 cdef uint8_t *data_of(cnp.ndarray mask) noexcept:
@@ -185,15 +164,12 @@ cdef class LookUp(Job):
     cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
     cdef Py_ssize_t[::1] status   # of each chunk
 
-    def __init__(self, Tables tables, keys, tuple seeds, cnp.ndarray out, bint invert, int threads):
-        """Look up `keys`, which are Keys; if None, look up the keys of the table themselves. `out`
-        gets the mask, or is None."""
+    def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert, int threads):
+        """Look up `keys`. `out` gets the mask, or is None."""
         self.owned, self.invert, self.marks = (tables, keys, out), invert, None
-        self.table, self.table_keys = &tables.tables[0].table, &tables.keys
-        if keys is None:
-            self.side.keys = tables.keys
-        else:
-            describe_side(&self.side, keys, seeds)
+        self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
+        memset(&self.side, 0, sizeof(self.side))
+        self.side.keys = keys.fields
         self.side.mask = data_of(out)
         self.units = blocks_of(self.side.keys.size)
         self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
@@ -218,10 +194,10 @@ cdef class LookUp(Job):
 # ---- partitions ------------------------------------------------------------------------
 
 
-cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
+cdef ScatterByHash scattered(Keys keys, bint positions, int threads):
     """Scatter all keys. Their positions are scattered too if `positions`, or if the words alone do
     not decide which keys are equal."""
-    scatter = ScatterByHash(keys, seeds, None, positions or not keys.is_word, threads)
+    scatter = ScatterByHash(keys, None, positions or not keys.is_word, threads)
     scatter_keys(scatter, threads)
     return scatter
 

@@ -10,23 +10,13 @@ import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._unique import _keys, _plan, strings
-from fastsel._unique.keys import ordered_keys
-from fastsel._unique.sorting import sorted_groups, sorted_positions
+from fastsel._unique.canonical import ordered_keys
+from fastsel._unique.groups import Request, Search
+from fastsel._unique.sorting import Sorting
 
 # NumPy orders MAX_ROWS or more rows: a word has no room for a row's group and a rank of its column
 # if these take more than 32 bits each.
 MAX_ROWS = 1 << 32
-
-
-def items_of(words, flat, index):
-    """The items of ascending words, each with the bits of its first occurrence in `flat`.
-
-    `index` has the positions of the first occurrences, or is None.
-    """
-    values = words.view(_native_dtype(flat.dtype))
-    if flat.dtype.kind == "f":
-        _put_first_bits(values, flat, index)
-    return values.astype(flat.dtype, copy=False)
 
 
 def sort(values):
@@ -39,31 +29,36 @@ def sort(values):
         return None
     native = _native(values)
     if _by_kernel(native):
-        result = _sorted(native, (False, False, False))[0].view(native.dtype)
-        bits_may_differ = values.dtype.kind == "f"  # of zero and of NaN
+        result = _sorted(native, Request()).values
     else:
         # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
         # bits of NaN.
         result = np.sort(native, kind="stable" if native.dtype.char == "e" else None)
-        bits_may_differ = values.dtype.kind == "f" and np.isnan(result[-1])
-    if bits_may_differ:
-        _put_first_bits(result, native, None)
+        if values.dtype.kind == "f":
+            first_nan = int(np.searchsorted(result, np.nan))
+            result[first_nan:] = native[np.isnan(native)][: len(result) - first_nan]
     return result.astype(values.dtype, copy=False)
 
 
 def argsort(values, with_ranks):
-    """(order, ranks): the permutation that sorts distinct values or rows; and its inverse, or None
-    without with_ranks. NaN come last (in rows of float16, first), and keep their order unless
-    NumPy's order of complex numbers distinguishes them."""
+    """(order, ranks): the permutation that sorts values or rows, stably; and its inverse, or None
+    without with_ranks. With ranks, the values are distinct, except NaN. NaN come last (in rows of
+    float16, first), and keep their order unless NumPy's order of complex numbers distinguishes
+    them."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     order = None
     if values.dtype.kind in "OT":
         order = _order_of_objects(values)
     elif _by_kernel(values := _native(values)):
-        sorted_outputs = _sorted(values, (True, with_ranks, False))
-        if sorted_outputs is not None:
-            return sorted_outputs[1:3]
+        if with_ranks:
+            groups = _sorted(values, Request(index=True, inverse=True))
+            found = groups and (groups.index, groups.finish(None)[0])
+        else:
+            groups = _sorted(values, Request(grouped=True))
+            found = groups and (groups.order(), None)
+        if found is not None:
+            return found
     elif values.size > _plan.TINY_ITEMS:
         order = _order_by_columns(values)
     if order is None:
@@ -94,44 +89,18 @@ def _by_kernel(values):
 def positions(values):
     """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
     for too many numbers."""
-    result = sorted_positions(*_sort_arguments(values))
-    return result and result[1:]
+    groups = _sorted(values, Request(grouped=True))
+    return groups and groups.positions(None)
 
 
-def _sorted(values, wanted, merged=False):
-    """`sorted_groups` of numbers. Each number is a group of its own, unless `merged`."""
-    keys, seeds, threads = _sort_arguments(values)
-    return sorted_groups(keys, seeds, *wanted, merged, threads)
-
-
-def _sort_arguments(values):
-    """The keys, seeds and threads for the kernel that sorts numbers."""
-    rule = _dtypes.key_rule(values.dtype).part_rule(True)
-    order = _dtypes.number_rule(values.dtype)
-    threads = _threads.for_bytes(values.nbytes, _plan.COST)
+def _sorted(values, request):
+    """The groups of equal numbers, by the kernel; each NaN is a group. None for too many
+    numbers."""
     data = np.require(values, requirements="CA")
-    keys = _keys.Keys(data, len(values), values.itemsize, rule, None, order)
-    return keys, _keys.SEEDS, threads
-
-
-def _put_first_bits(values, flat, index):
-    """Give zero and NaN of the ascending values the bits of their first occurrences in `flat`.
-    Another thread may have changed `flat`."""
-    zero = int(np.searchsorted(values, values.dtype.type(0)))
-    if zero < len(values) and values[zero] == 0:
-        values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
-    first = int(np.searchsorted(values, values.dtype.type(np.nan)))
-    if first < len(values):
-        count = len(values) - first
-        if index is not None:
-            nans = flat[index[first:]]
-        elif count == 1:  # find only the first NaN of `flat`, which may have very many
-            start = int(np.argmax(np.isnan(flat)))
-            nans = flat[start : start + 1]
-            nans = nans[np.isnan(nans)]
-        else:
-            nans = flat[np.isnan(flat)][:count]
-        values[first : first + len(nans)] = nans
+    keys = _keys.keys_of(data, False)
+    threads = _threads.for_bytes(values.nbytes, _plan.COST)
+    groups = Sorting(Search(keys, data, request, threads, threads))
+    return groups if groups.find() else None
 
 
 def _order_by_columns(values):
@@ -204,20 +173,19 @@ def _packed(columns, rows, groups, start):
     stop - 1, as many as fit. The highest bits have the row's group, unless groups is None. Earlier
     columns have higher bits than later ones.
     """
-    order = _dtypes.number_rule(columns.dtype)
-    rule = _dtypes.key_rule(columns.dtype).part_rule(False)
+    rule = _keys.loaded_rule(columns.dtype, True)
     threads = _threads.for_bytes(len(columns) * columns.itemsize)
     words, bits = groups, 0 if groups is None else int(groups[-1]).bit_length()
     for stop in range(start, columns.shape[1]):
-        keys = ordered_keys(columns[rows, stop], rule, order, threads)
+        keys = ordered_keys(columns[rows, stop], rule, threads)
         keys -= keys.min()
         more = int(keys.max()).bit_length()
         if bits + more > 64 and stop > start:
             return words, stop
         if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
-            distinct_keys, _, keys, _ = _sorted(keys, (False, True, False), True)
-            more = (len(distinct_keys) - 1).bit_length()
-            keys = keys.astype(np.uint64)
+            distinct = _sorted(keys, Request(inverse=True))
+            more = (len(distinct.values) - 1).bit_length()
+            keys = distinct.finish(None)[0].astype(np.uint64)
         words, bits = keys if words is None else words << np.uint64(more) | keys, bits + more
     return words, columns.shape[1]
 

@@ -1,8 +1,8 @@
 """unique and the array-API functions: signatures, docstrings, and the steps of a call.
 
-For a small array, one call of a kernel makes all outputs. For other arrays, the items become keys
-(_keys), an algorithm (_plan, _algorithms) finds the groups, and _outputs makes values, index,
-inverse and counts from the groups. _objects finds the groups of objects and of StringDType.
+The items, or slices, become keys (_keys); an algorithm of the plan finds the groups of equal keys
+(_groups, _plan); and the outputs are put into the order that is requested (_outputs). Few keys take
+the same steps in one call (few.pyx). _objects finds the groups of objects and of StringDType;
 _numpy_unique calls NumPy for arrays that the kernels do not serve.
 """
 
@@ -14,13 +14,13 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _numpy, _threads, results
-from fastsel._positions import bitmask, selected_items
-from fastsel._unique import _algorithms, _keys, _numpy_unique, _objects, _plan
-from fastsel._unique._groups import Groups, Wanted
-from fastsel._unique._outputs import AllOutputs, arrange, outputs
+from fastsel._core import _gate, _numpy
+from fastsel._unique import _keys, _numpy_unique, _objects, _plan
+from fastsel._unique._groups import find_groups
+from fastsel._unique._outputs import as_result, outputs_of
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-from fastsel._unique.small_unique import unique_small
+from fastsel._unique.few import outputs_of_few
+from fastsel._unique.groups import Request
 
 
 def unique(
@@ -110,31 +110,29 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
+    request = Request(return_index, return_inverse, return_counts, sorted)
+    equal_nan = bool(equal_nan)
     array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
-    wanted = return_index, return_inverse, return_counts
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
-        if not _is_served(array, sorted):
-            return _numpy_unique.as_given(array, Wanted(*wanted), axis, equal_nan, sorted)
+        if not _is_served(array, request):
+            return _numpy_unique.as_given(array, request, axis, equal_nan)
     is_array = type(array) is np.ndarray
-    if is_array and axis is None and array.size <= _plan.SMALL_ITEMS:
-        found = _small(array, wanted, equal_nan, sorted)
+    if is_array and axis is None and array.size <= _plan.TINY_ITEMS and not _plan.FORCED.get():
+        outputs = _outputs_of_few(array, request, equal_nan)
+        if outputs is not None:
+            return as_result(outputs, array.shape)
+        found = _numpy_unique.of_tiny(array, request, equal_nan) if request.ascending else None
         if found is not None:
-            return outputs(found, array.shape) if any(wanted) else found[0]
-        if sorted and array.size <= _plan.TINY_ITEMS:
-            found = _numpy_unique.of_tiny(array, wanted, equal_nan)
-            if found is not None:
-                _plan.note(*_plan.NUMPY)
-                return found
-    # A flag without a truth value raises its error here, as it does in the small kernel.
-    wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
+            _plan.note(*_plan.NUMPY)
+            return found
     rows = rows_of(array, axis) if is_array else None
-    found = None if rows is None else outputs_of_rows(rows, wanted, equal_nan, sorted)
-    if found is None:
-        return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
+    outputs = None if rows is None else outputs_of_rows(rows, request, equal_nan)
+    if outputs is None:
+        return _numpy_unique.by_numpy(array, request, axis, equal_nan)
     if rows.ndim > 1:
-        found = found._replace(values=along(found.values, axis))
-    return outputs(found, array.shape if axis is None else (len(rows),))
+        outputs = along(outputs[0], axis), *outputs[1:]
+    return as_result(outputs, array.shape if axis is None else (len(rows),))
 
 
 def unique_all(x: ArrayLike, /) -> UniqueAllResult[Any]:
@@ -260,7 +258,7 @@ def rows_of(array, axis):
     empty and an axis is given.
     """
     if axis is None:
-        return array.ravel()
+        return array if array.ndim == 1 else array.ravel()
     try:
         axis = operator.index(axis)
     except TypeError:
@@ -277,95 +275,58 @@ def along(values, axis):
     return values if values.ndim == 1 or axis == 0 else np.moveaxis(values, 0, axis)
 
 
-def outputs_of_rows(rows, wanted, equal_nan, sorted):
-    """All outputs for items (1-d) or slices along axis 0; None if NumPy serves the call."""
-    if len(rows) == 0:
+def outputs_of_rows(rows, request, equal_nan):
+    """The outputs (_outputs.outputs_of) for items (1-d) or slices along axis 0; None if NumPy
+    serves the call."""
+    if rows.size == 0:
         return None
     if rows.dtype.kind in "OT":
         if rows.ndim > 1:
             return None
         rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
-        groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
-        return groups and arrange(groups, wanted, sorted)
-    if sorted and not any(wanted) and rows.ndim == 1 and not _plan.FORCED.get():
-        values = _values_of_mostly_nan(rows, wanted, equal_nan)
-        if values is not None:
-            return AllOutputs(values, None, None, None)
+        groups = _objects.groups_of(rows, request, equal_nan)
+        return groups and outputs_of(groups, request)
     keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
-    all_outputs = arrange(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
-    if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
-        all_outputs = _with_smallest_nan(all_outputs, rows)
-    return all_outputs
+    outputs = outputs_of(find_groups(keys, rows, request), request)
+    if rows.dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
+        _put_smallest_nan(outputs, rows, request)
+    return outputs
 
 
-def _values_of_mostly_nan(rows, wanted, equal_nan):
-    """The ascending values of floats of at least 4 bytes, dates or times, if at least half of a
-    sample and half of the array are NaN or NaT; otherwise None. Only the items that are neither NaN
-    nor NaT are sorted: a sort takes longer if many keys are equal."""
-    if rows.dtype.kind not in "fmM" or rows.itemsize < 4 or not _dtypes.mostly_nan(rows):
+def _outputs_of_few(array, request, equal_nan):
+    """The outputs for at most TINY_ITEMS items; None if the general way serves them."""
+    rule = _keys.loaded_rule(array.dtype, equal_nan)
+    if rule is None or array.size == 0:
         return None
-    is_number, threads = ~np.isnan(rows), _threads.for_bytes(rows.nbytes)
-    mask = bitmask.pack(is_number, 1, _algorithms.FLAG_BITS, rows.itemsize, threads)
-    if 2 * mask.total > rows.size:  # the sample had a greater share of NaN than the array
-        return None
-    numbers = results.empty((mask.total,), rows.dtype)
-    selected_items.compress(rows, 0, 1, mask, numbers, threads)
-    nan = rows[int(is_number.argmin()) :][:1] if equal_nan else rows[~is_number]
-    number_outputs = outputs_of_rows(numbers, wanted, equal_nan, True)
-    values = numbers if number_outputs is None else number_outputs.values
-    out = results.empty((len(values) + len(nan),), rows.dtype)
-    out[: len(values)], out[len(values) :] = values, nan
-    return out
+    items = array if array.ndim == 1 else array.ravel()
+    outputs = outputs_of_few(items, rule, _keys.SEEDS, request)
+    if outputs is not None:
+        _plan.note(*(_plan.SORT_FEW if request.ascending else _plan.HASH_FEW))
+    return outputs
 
 
-def _small(ar, wanted, equal_nan, sorted):
-    """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted.
-    Returns None if the kernel does not serve the dtype or gives up, if NumPy takes less time, or if
-    an algorithm is forced."""
-    rules = _dtypes.key_and_number_rules(ar.dtype, bool(equal_nan))
-    only_strings = sorted and rules is not None and rules[1] is None and not any(wanted)
-    if _plan.plan_small(ar.size, rules is not None, only_strings) is None:
-        return None
-    rule, order_map = rules
-    entries = 0  # no direct-address table, which does not pay for tiny arrays
-    if ar.size > _plan.TINY_ITEMS:
-        entries = _plan.max_entries(
-            *(ar.size, ar.nbytes, 1),
-            first_positions=not sorted or any(wanted) or ar.dtype.kind not in "iumM",
-            group_ids=any(wanted[1:]),
-            counts=wanted[2],
-        )
-    result = unique_small(
-        ar, rule, order_map, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE
-    )
-    if result is None or order_map is not None or not sorted:
-        return result
-    values, index, *extras = result
-    return arrange(Groups(values, index, *extras), Wanted(*wanted), True)
-
-
-def _with_smallest_nan(all_outputs, flat):
-    """The outputs of sorted complex numbers, with the smallest NaN in place of the first NaN: NumPy
-    returns the smallest one."""
-    if not np.isnan(all_outputs.values[-1]):
-        return all_outputs
+def _put_smallest_nan(outputs, flat, request):
+    """Put the smallest NaN in place of the first NaN of sorted complex numbers: NumPy returns the
+    smallest one."""
+    if not np.isnan(outputs[0][-1]):
+        return
     positions = _numpy.flatnonzero(np.isnan(flat))
     if not len(positions):  # another thread has changed flat
-        return all_outputs
+        return
     smallest = positions[np.argsort(flat[positions], kind="stable")[0]]
-    all_outputs.values[-1] = flat[smallest]
-    if all_outputs.index is not None:
-        all_outputs.index[-1] = smallest
-    return all_outputs
+    outputs[0][-1] = flat[smallest]
+    if request.index:
+        outputs[1][-1] = smallest
 
 
-def _is_served(array, sorted):
-    """Does fastsel serve this array? It serves a base-class ndarray. If not `sorted`, it also
-    serves other subclasses than masked arrays: it puts NumPy's answer into order of first
-    occurrence, which would change the mask of a masked array. It serves no array that overrides
-    NumPy's functions."""
+def _is_served(array, request):
+    """Does fastsel serve this array? It serves a base-class ndarray. For the order of first
+    occurrence, it also serves other subclasses than masked arrays: it puts NumPy's answer into this
+    order, which would change the mask of a masked array. It serves no array that overrides NumPy's
+    functions."""
     if type(array) is np.ndarray:
         return True
-    return not (_gate.overrides(array) or isinstance(array, np.ma.MaskedArray) or sorted)
+    is_masked = isinstance(array, np.ma.MaskedArray)
+    return not (_gate.overrides(array) or is_masked or request.ascending)

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from fastsel._core import _gate
 from fastsel._core._typing import ArrayOf, Scalar
-from fastsel._unique import _distinct, _plan
-from fastsel._unique._groups import WANTED_BY_GROUP, positions_of_groups
+from fastsel._unique import _distinct
+from fastsel._unique._outputs import positions_of_groups
 from fastsel._unique._results import GroupIndices
+from fastsel._unique.groups import Request
 
 
 @overload
@@ -65,8 +66,8 @@ def group_indices(
 
     Notes
     -----
-    **Time.** If there are more than 16,384 items, numbers of 4 or 8 bytes and strings of fixed
-    width that ascend already (with ``sorted=False``, also if they descend) need neither a sort nor
+    **Time.** If there are more than 1,000 items, numbers of 4 or 8 bytes and strings of fixed width
+    that ascend already (with ``sorted=False``, also if they descend) need neither a sort nor
     an inverse. With `sorted`, other numbers of 4 or 8 bytes are sorted once, together with their
     positions, if they have many groups and a wide range.
 
@@ -111,13 +112,12 @@ def group_indices(
                 ar, **_gate.non_defaults(axis=axis, equal_nan=equal_nan, sorted=sorted)
             )
     array = ar if type(ar) is np.ndarray else _gate.as_array("ar", ar)
-    if array.size > _plan.SMALL_ITEMS or _plan.FORCED.get():
-        rows = _distinct.rows_of(array, axis)
-        if rows is not None and rows.dtype.kind not in "OT":
-            found = _distinct.outputs_of_rows(rows, WANTED_BY_GROUP, equal_nan, bool(sorted))
-            if found is not None:
-                values = _distinct.along(found.values, axis)
-                return GroupIndices(values, found.indices, found.offsets)
+    request = Request(grouped=True, inverse=True, ascending=sorted)
+    rows = _distinct.rows_of(array, axis)
+    found = None if rows is None else _distinct.outputs_of_rows(rows, request, bool(equal_nan))
+    if found is not None:
+        values, *positions = found
+        return GroupIndices(_distinct.along(values, axis), *positions)
     values, inverse = _distinct.unique(
         array, return_inverse=True, axis=axis, equal_nan=equal_nan, sorted=sorted
     )

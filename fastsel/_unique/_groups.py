@@ -1,69 +1,138 @@
-"""Which outputs are wanted, and the groups of equal keys that an algorithm returns."""
+"""Find the groups of equal keys by the algorithms of the plan."""
 
-from typing import NamedTuple
+import numpy as np
 
-from fastsel._core import _threads
-from fastsel._unique import _ascending
-from fastsel._unique.inverse import group_positions, relabel
+from fastsel._core import _dtypes, _numpy, _threads, results
+from fastsel._positions import bitmask, selected_items
+from fastsel._unique import _ascending, _keys, _plan
+from fastsel._unique._outputs import outputs_of
+from fastsel._unique.canonical import canonical_keys
+from fastsel._unique.dense import Dense
+from fastsel._unique.groups import Groups, Search
+from fastsel._unique.inverse import relabel
+from fastsel._unique.partitions import Partitions
+from fastsel._unique.presorted import Presorted
+from fastsel._unique.sorting import Sorting
+from fastsel._unique.tables import Tables
 
-# For up to MAX_COUNTED_GROUPS groups, positions_of_groups counts the keys of each group in each
-# chunk of the inverse; for more groups, it sorts the inverse with its positions.
-MAX_COUNTED_GROUPS = 1 << 12
-
-
-class Wanted(NamedTuple):
-    """Which outputs are wanted beside the values."""
-
-    index: bool
-    inverse: bool
-    counts: bool
-
-    # True if the positions of all keys are wanted, group after group (indices and offsets).
-    grouped = False
+FLAG_BITS = np.array([0xFF], np.uint64)  # the significant bits of a flag of one byte
 
 
-class _WantedByGroup(Wanted):
-    grouped = True
+def search_for(keys, rows, request):
+    """The Search for the groups of the keys of these items, or slices."""
+    nbytes = keys.size * keys.width
+    threads = _threads.for_bytes(nbytes, _plan.COST)
+    return Search(keys, rows, request, threads, 1 if threads == 1 else _threads.for_bytes(nbytes))
 
 
-# The inverse is wanted, too: an algorithm that does not sort positions finds them from the inverse.
-WANTED_BY_GROUP = _WantedByGroup(index=False, inverse=True, counts=False)
+def find_groups(keys, rows, request):
+    """The Groups of at least one key, by the first algorithm of the plan that does not give way."""
+    groups = None if _plan.FORCED.get() else groups_of_presorted_complex(rows, request)
+    if groups is not None:
+        return groups
+    search = search_for(keys, rows, request)
+    for plan in _plan.plans(search):
+        groups = ALGORITHMS[plan.algorithm](search)
+        if groups.find():
+            _plan.note(*plan)
+            return groups
+    raise AssertionError("comparison serves all keys")
 
 
-class Groups:
-    """Groups of equal keys, in the order in which an algorithm finds them.
-
-    `values` has one item, or slice, of each group. `index` has the position of the first occurrence
-    of each group, or is None. `direction` is 1 if the values ascend, -1 if they descend, 0 if the
-    algorithm does not say.
-    """
+class KnownGroups(Groups):
+    """Groups whose inverse and counts are known, or None."""
 
     def __init__(self, values, index, inverse=None, counts=None, direction=0):
         self.values, self.index, self.direction = values, index, direction
         self._inverse, self._counts = inverse, counts
 
-    def inverse_and_counts(self, ranks=None):
-        """(inverse, counts); an output that is not wanted may be None.
-
-        With ranks, the inverse has the rank of each key's group instead of its `group_id`. The
-        counts stay in the order of the values. Call this once: it may relabel the inverse in place.
-        """
+    def finish(self, ranks):
         if ranks is not None and self._inverse is not None:
             relabel(ranks, self._inverse, _threads.for_bytes(self._inverse.nbytes))
         return self._inverse, self._counts
 
-    def indices_and_offsets(self, ranks=None):
-        """(indices, offsets): the positions of all keys, group after group; and where each group
-        begins in indices, then the number of keys. With ranks, groups are in the order of their
-        ranks. Call this once."""
-        inverse, _ = self.inverse_and_counts(ranks)
-        return positions_of_groups(inverse, len(self.values))
+
+def groups_of_runs(items, starts, direction, with_inverse):
+    """The Groups of items whose equal items lie side by side, from the start of each run."""
+    counts = np.diff(starts, append=len(items))
+    inverse = np.repeat(np.arange(len(starts)), counts) if with_inverse else None
+    return KnownGroups(items[starts], starts, inverse, counts, direction)
 
 
-def positions_of_groups(inverse, groups):
-    """(indices, offsets) of `Groups.indices_and_offsets`, from the inverse."""
-    if groups > MAX_COUNTED_GROUPS:
-        found = _ascending.positions(inverse)
-        if found is not None:
-            return found
-    return group_positions(inverse, groups, _threads.for_bytes(2 * inverse.nbytes))
+def groups_of_presorted_complex(rows, request):
+    """The Groups of complex numbers that ascend already; None for other rows. NumPy's comparisons
+    are in the order of its sort, and NaN is never in order."""
+    if rows.ndim > 1 or rows.dtype.kind != "c":
+        return None
+    with np.errstate(invalid="ignore"):  # NaN would warn
+        if not all((part[1:] >= part[:-1]).all() for part in (rows[:64], rows)):
+            return None
+        starts = np.concatenate(([0], 1 + _numpy.flatnonzero(rows[1:] != rows[:-1])))
+    _plan.note(*_plan.PRESORTED)
+    return groups_of_runs(rows, starts, 1, request.inverse)
+
+
+class WithoutNan(KnownGroups):
+    """Only the items that are neither NaN nor NaT are sorted, for values alone: a sort takes longer
+    if many keys are equal. Gives way if most items are numbers."""
+
+    def __init__(self, search):
+        self._search = search
+
+    def find(self):
+        search, rows = self._search, self._search.rows
+        is_number = ~_dtypes.is_nan(rows)
+        mask = bitmask.pack(is_number, 1, FLAG_BITS, rows.itemsize, search.copy_threads)
+        if 2 * mask.total > rows.size:
+            return False
+        values = numbers = results.empty((mask.total,), rows.dtype)
+        selected_items.compress(rows, 0, 1, mask, numbers, search.copy_threads)
+        if mask.total:
+            values = find_groups(_keys.keys_of(numbers, True), numbers, search.request)
+            values, *_ = outputs_of(values, search.request)
+        first = int(is_number.argmin())
+        nan = rows[~is_number] if search.keys.has_unequal_nan else rows[first : first + 1]
+        out = results.empty((len(values) + len(nan),), rows.dtype)
+        out[: len(values)], out[len(values) :] = values, nan
+        super().__init__(out, None, direction=1)
+        return True
+
+
+class Comparison(KnownGroups):
+    """NumPy sorts the bytes of the keys by comparisons, and no choice of keys makes this slow."""
+
+    def __init__(self, search):
+        self._search = search
+
+    def find(self):
+        # Eight more bytes follow each key: its position + 1 if the key has NaN or NaT, and these
+        # equal no other key; otherwise 0.
+        keys, request = self._search.keys, self._search.request
+        width = keys.width
+        out = np.empty((keys.size, width + 8), np.uint8)
+        kind = _dtypes.WORD if keys.is_word else _dtypes.RAW
+        source = keys.data.reshape(keys.size, -1).view(f"u{width}" if keys.is_word else np.uint8)
+        canonical_keys(source, keys.size, kind, width, keys.rule, False, out, None, 1)
+        positions_plus_1 = np.arange(1, keys.size + 1)
+        positions_plus_1[~keys.are_unequal()] = 0
+        out[:, width:] = positions_plus_1.reshape(-1, 1).view(np.uint8)
+        _, index, *extras = _numpy.unique(
+            out.view(f"V{width + 8}").ravel(), True, request.inverse, request.counts
+        )
+        order, ranks = _ascending.argsort(index, True)
+        index = index[order]
+        inverse = ranks[extras[0]] if request.inverse else None
+        counts = extras[-1][order] if request.counts else None
+        super().__init__(self._search.rows[index], index, inverse, counts)
+        return True
+
+
+ALGORITHMS = {
+    "presorted": Presorted,
+    "dense": Dense,
+    "without_nan": WithoutNan,
+    "sorting": Sorting,
+    "tables": Tables,
+    "partitions": Partitions,
+    "comparison": Comparison,
+}

@@ -1,17 +1,16 @@
 """Items become canonical keys: two items have the same key if they are equal, even if their bits
 differ. NaN may have the same key without being equal (nan_unequal, Keys.unequal)."""
 
+import functools
 import os
 import random
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 
 from fastsel._core import _dtypes, _threads
-from fastsel._unique.keys import are_canonical, canonical_keys
-
-_RAW_RULE = _dtypes.KeyRule(_dtypes.RAW, 8).part_rule(False)
+from fastsel._unique.canonical import are_canonical, canonical_keys
+from fastsel._unique.keys import Keys, Rule
 
 
 def _seeds():
@@ -53,49 +52,47 @@ def _spreads(factor):
 SEEDS = _seeds()
 
 
-class Keys(NamedTuple):
-    """Canonical keys, or items that become canonical when they are loaded."""
+@functools.lru_cache(maxsize=256)
+def loaded_rule(dtype, equal_nan):
+    """The Rule of a dtype whose items become keys when they are loaded: of one word, or of more
+    than 8 raw bytes. None for other dtypes."""
+    rule = _dtypes.loaded_key_rule(dtype, equal_nan)
+    return None if rule is None else Rule(*rule, _dtypes.number_rule(dtype), character_width(dtype))
 
-    data: np.ndarray  # C-contiguous and aligned
-    size: int
-    width: int  # bytes of a key
-    rule: tuple
-    unequal: np.ndarray | None  # bitmask of keys with NaN or NaT, which equal no other
-    order_map: tuple | None  # how words become ordered keys; None if there are no ordered keys
-    character_width: int = 0  # bytes of a character; 0 unless the items are native 1-d strings
 
-    @property
-    def is_word(self):
-        """Are the keys words, and is there no bitmask `unequal`?"""
-        return self.width in (1, 2, 4, 8) and self.unequal is None
+@functools.lru_cache(maxsize=256)
+def raw_rule(character_width=0):
+    """The Rule of keys that are equal if, and only if, their bytes are equal."""
+    raw = _dtypes.KeyRule(_dtypes.RAW, 8).part_rule(False)
+    return Rule(*raw, None, character_width)
 
 
 def keys_of(rows, equal_nan):
     """The Keys of items (1-d) or of slices along axis 0; None if NumPy decides which of them are
     equal."""
-    foreign = _dtypes.small_foreign(rows.dtype)
-    if foreign:
-        rows = _dtypes.foreign_values(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
-    if not rows.dtype.isnative and rows.dtype.kind in "fcmM":
-        rows = rows.astype(rows.dtype.newbyteorder("="))
-    size = len(rows)
-    width = rows.nbytes // size
-    rules = _dtypes.key_and_number_rules(rows.dtype, equal_nan) if rows.ndim == 1 else None
-    if rules is None:
-        rule = _dtypes.key_rule(rows.dtype)
-        if rule is None:
-            return None
-        is_key = width > 8 or width in (1, 2, 4, 8)
-        if not (is_key and _rows_are_canonical(rows, rule, equal_nan)):
-            return _canonical(rows, rule, width, equal_nan)
-        rules = _RAW_RULE, None
-    rule, order_map = rules[0], None if foreign else rules[1]
-    return Keys(_as_words(rows, width), size, width, rule, None, order_map, _character_width(rows))
+    dtype = rows.dtype
+    rule = loaded_rule(dtype, equal_nan) if rows.ndim == 1 else None
+    if rule is not None:
+        return Keys(rows, rule, SEEDS)
+    if _dtypes.small_foreign(dtype):  # equal as float32, and not in the order of their words
+        numbers = _dtypes.foreign_values(dtype)[rows.view(f"u{dtype.itemsize}")]
+        if rows.ndim > 1:
+            return keys_of(numbers, equal_nan)
+        return Keys(numbers, Rule(*_dtypes.loaded_key_rule(numbers.dtype, equal_nan)), SEEDS)
+    if not dtype.isnative and dtype.kind in "iufcmM":
+        return keys_of(rows.astype(dtype.newbyteorder("=")), equal_nan)
+    rule, width = _dtypes.key_rule(dtype), rows.nbytes // len(rows)
+    if rule is None:
+        return None
+    is_key = width > 8 or width in (1, 2, 4, 8)
+    if not (is_key and _rows_are_canonical(rows, rule, equal_nan)):
+        return _canonical(rows, rule, width, equal_nan)
+    return Keys(rows, raw_rule(_characters_of(rows)), SEEDS)
 
 
 def of_words(words):
     """The Keys of an array of words that are equal if, and only if, their bits are equal."""
-    return Keys(words, len(words), words.itemsize, _RAW_RULE, None, None)
+    return Keys(words, raw_rule(), SEEDS)
 
 
 def _rows_are_canonical(rows, rule, equal_nan):
@@ -107,17 +104,7 @@ def _rows_are_canonical(rows, rule, equal_nan):
     if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD) or not rows.flags.c_contiguous:
         return False
     threads = _threads.for_bytes(rows.nbytes)
-    return are_canonical(rows, rule.width, rule.part_rule(not equal_nan), threads)
-
-
-def _as_words(rows, width):
-    """The items, contiguous and aligned for words of this width (keys of other widths are bytes,
-    which need no alignment)."""
-    flags = rows.flags
-    data = rows if flags.c_contiguous and flags.aligned else np.require(rows, requirements="CA")
-    if data.dtype.alignment < width <= 8 and data.ctypes.data % width:
-        return data.copy()
-    return data
+    return are_canonical(rows, rule.width, Rule(*rule.part_rule(not equal_nan)), threads)
 
 
 def _canonical(rows, rule, width, equal_nan):
@@ -129,14 +116,18 @@ def _canonical(rows, rule, width, equal_nan):
     if rule.has_nan and not equal_nan:
         unequal = np.empty((len(rows) + 63) // 64, np.uint64)
     threads = _threads.for_bytes(rows.nbytes)
-    part_rule = rule.part_rule(not equal_nan)
+    part_rule = Rule(*rule.part_rule(not equal_nan))
     canonical_keys(
         *(rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, unequal, threads)
     )
-    return Keys(out, len(rows), padded, _RAW_RULE, unequal, None, _character_width(rows))
+    return Keys(out, raw_rule(_characters_of(rows)), SEEDS, unequal)
 
 
-def _character_width(rows):
-    """The bytes of a character, for 1-d strings in native byte order; 0 for other rows."""
-    is_string = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
-    return (4 if rows.dtype.kind == "U" else 1) if is_string else 0
+def character_width(dtype):
+    """The bytes of a character of native strings; 0 for other dtypes."""
+    return (4 if dtype.kind == "U" else 1) if dtype.kind in "SU" and dtype.isnative else 0
+
+
+def _characters_of(rows):
+    """character_width of items; 0 for slices."""
+    return character_width(rows.dtype) if rows.ndim == 1 else 0

@@ -7,24 +7,23 @@ import numpy as np
 
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _ascending, _objects, _plan
-from fastsel._unique._groups import Wanted
-from fastsel._unique._outputs import arrange, outputs
+from fastsel._unique._outputs import as_result, outputs_of
 
 # From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
 
-def as_given(ar, wanted, axis, equal_nan, sorted):
+def as_given(ar, request, axis, equal_nan):
     """Call the unique of the array's library, or NumPy's, with the arguments of the caller, but
     without `sorted` if NumPy's unique does not have it."""
     arguments = _gate.non_defaults(
-        return_index=wanted.index,
-        return_inverse=wanted.inverse,
-        return_counts=wanted.counts,
+        return_index=request.index,
+        return_inverse=request.inverse,
+        return_counts=request.counts,
         axis=axis,
         equal_nan=equal_nan,
-        sorted=sorted,
+        sorted=request.ascending,
     )
     library = _gate.library(ar)
     if _gate.is_numpy(library) and not _NUMPY_TAKES_SORTED:
@@ -32,11 +31,11 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
     return library.unique(ar, **arguments)
 
 
-def of_tiny(array, wanted, equal_nan):
+def of_tiny(array, request, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
-    kernel has started; None for other arrays. The flags of the caller may be of any type. Python
-    answers for strings of StringDType, which NumPy before 2.5.1 compares up to the first NUL."""
-    dtype, equal_nan = array.dtype, bool(equal_nan)
+    kernel has started; None for other arrays. Python answers for strings of StringDType, which
+    NumPy before 2.5.1 compares up to the first NUL."""
+    dtype, wanted = array.dtype, (request.index, request.inverse, request.counts)
     kind = dtype.kind
     if kind == "T":
         if any(wanted) or hasattr(dtype, "na_object") or array.size > _plan.TINY_STRINGS:
@@ -46,6 +45,8 @@ def of_tiny(array, wanted, equal_nan):
         is_void = kind == "V" and dtype.isbuiltin == 0 and not dtype.names
         if kind != "c" and (any(wanted) or not is_void):
             return None
+    if kind in "SU" and dtype.isnative and (any(wanted) or array.size > _plan.TINY_STRINGS):
+        return None
     if kind not in "fc":  # equal items have the same bits
         return _numpy.unique(array, *wanted)
     if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
@@ -54,11 +55,11 @@ def of_tiny(array, wanted, equal_nan):
         if not (len(values) and np.isnan(values[-1])):
             return values
     with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
-        return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
+        return by_numpy(array, request, None, equal_nan)
 
 
-def by_numpy(array, wanted, axis, equal_nan, sorted):
-    """NumPy's answer, in order of first occurrence unless `sorted`.
+def by_numpy(array, request, axis, equal_nan):
+    """NumPy's answer, in the order of the request.
 
     With return_index NumPy sorts stably, so that the value of a group is its first item.
     """
@@ -66,20 +67,20 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
     if is_flat and not array.dtype.hasobject:
         axis = None  # given an axis, NumPy before 2.4 counts each NaN of a 1-d array as a value
     try:
-        if sorted:
+        if request.ascending:
             _check_order(array)
         values, index, *extras = _numpy.unique(
-            array, True, *wanted[1:], axis=axis, equal_nan=equal_nan
+            array, True, request.inverse, request.counts, axis=axis, equal_nan=equal_nan
         )
     except Exception:
         values = None
     if values is None:  # NumPy raises the error of the caller's own arguments
-        return _with_advice(array, wanted, axis, equal_nan, sorted)
-    if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
-        found = _sorted_with_nan(array, wanted, equal_nan)
+        return _with_advice(array, request, axis, equal_nan)
+    if request.ascending and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
+        found = _sorted_with_nan(array, request, equal_nan)
         if found is not None:
-            return outputs(found, array.shape)
-    if not sorted:
+            return as_result(found, array.shape)
+    if not request.ascending:
         if values.dtype.kind == "c" and values.ndim == 1:
             nans = _numpy.flatnonzero(np.isnan(values))
             if len(nans) == 1:  # NumPy returns the smallest NaN, the first one is needed
@@ -91,11 +92,11 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
         else:  # moveaxis accepts every axis that NumPy's unique accepts
             values = np.moveaxis(np.moveaxis(values, axis, 0)[order], 0, axis)
         index = index[order]
-        if wanted.inverse:
+        if request.inverse:
             extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # 0-d for a 0-d array
-        if wanted.counts:
+        if request.counts:
             extras[-1] = extras[-1][order]
-    extras = [index, *extras] if wanted.index else extras
+    extras = [index, *extras] if request.index else extras
     return (values, *extras) if extras else values
 
 
@@ -110,21 +111,22 @@ def _check_order(array):
         bool(one < other)
 
 
-def _sorted_with_nan(array, wanted, equal_nan):
+def _sorted_with_nan(array, request, equal_nan):
     """All outputs for objects with NaN. NaN come last; NumPy's sort would put them anywhere.
     Returns None if an object has no hash, or if the objects cannot be ordered."""
     try:
-        groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
-        return groups and arrange(groups, wanted, True)
+        groups = _objects.groups_by_hash(array.ravel(), request, equal_nan)
+        return groups and outputs_of(groups, request)
     except TypeError:
         return None
 
 
-def _with_advice(array, wanted, axis, equal_nan, sorted):
+def _with_advice(array, request, axis, equal_nan):
     """NumPy's own call. Its error keeps its class and text, and may get a note with advice."""
+    wanted = request.index, request.inverse, request.counts
     try:
         result = _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
-        if sorted:
+        if request.ascending:
             _check_order(array)
         return result
     except Exception as error:

@@ -3,13 +3,13 @@
 import numpy as np
 
 from fastsel._core import _gate, _threads
-from fastsel._unique import _algorithms, _keys, _plan, packed_strings, strings
-from fastsel._unique._groups import Groups, Wanted
+from fastsel._unique import _keys, _plan, packed_strings, strings
+from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
+from fastsel._unique.groups import Request
 from fastsel._unique.objects import groups_of_objects, take_objects
-from fastsel._unique.small_unique import unique_small
 
 
-def groups_of(flat, wanted, equal_nan, sorted):
+def groups_of(flat, request, equal_nan):
     """The Groups of a 1-d array of objects or StringDType; None if NumPy's comparisons decide.
 
     NumPy's comparisons decide the order of objects that are not all str or all bytes, the order of
@@ -24,17 +24,19 @@ def groups_of(flat, wanted, equal_nan, sorted):
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    groups = _presorted_strings(items, wanted.inverse) or _hashed_strings(items)
+    groups = _presorted_strings(items, request.inverse) or _hashed_strings(items)
     if groups is None:
-        if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
+        if request.ascending and (
+            items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)
+        ):
             return None
-        return groups_by_hash(flat, wanted, equal_nan)
+        return groups_by_hash(flat, request, equal_nan)
     if items is not flat:
         groups.values = flat[groups.index]
     return groups
 
 
-def groups_by_hash(flat, wanted, equal_nan):
+def groups_by_hash(flat, request, equal_nan):
     """The Groups by Python's hash and equality; None if an object has no hash. With equal_nan, all
     NaN are one group; otherwise each NaN is a group. A missing string counts as NaN if it does not
     equal itself, or if this comparison raises an error."""
@@ -43,12 +45,12 @@ def groups_by_hash(flat, wanted, equal_nan):
     keys = ((missing if equal_nan else object()) if is_nan(x, if_it_raises) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
-        first_positions, inverse = groups_of_objects(keys, wanted.inverse or wanted.counts)
+        first_positions, inverse = groups_of_objects(keys, request.inverse or request.counts)
     except TypeError:
         return None
     index = np.array(first_positions, np.intp)
-    counts = np.bincount(inverse) if wanted.counts else None
-    return Groups(flat[index], index, inverse, counts)
+    counts = np.bincount(inverse) if request.counts else None
+    return KnownGroups(flat[index], index, inverse, counts)
 
 
 def is_nan(item, if_it_raises=False):
@@ -65,10 +67,7 @@ def _presorted_strings(items, inverse):
     runs = strings.find_runs(items)
     if runs is None:
         return None
-    starts, direction = runs
-    counts = np.diff(starts, append=len(items))
-    inverse = np.repeat(np.arange(len(starts)), counts) if inverse else None
-    return Groups(items[starts], starts, inverse, counts, direction)
+    return groups_of_runs(items, *runs, inverse)
 
 
 def _hashed_strings(items):
@@ -87,7 +86,7 @@ def _hashed_strings(items):
     values = take_objects(items, index)
     if not strings.each_equals_value(items, values, inverse, threads):
         return None
-    return Groups(values, index, inverse, counts)
+    return KnownGroups(values, index, inverse, counts)
 
 
 def _hashed_packed_strings(flat):
@@ -99,19 +98,10 @@ def _hashed_packed_strings(flat):
     index, inverse, counts = _group_hashes(hashes)
     if not packed_strings.each_equals_first(flat, index, inverse):
         return None
-    return Groups(flat[index], index, inverse, counts)
+    return KnownGroups(flat[index], index, inverse, counts)
 
 
 def _group_hashes(hashes):
     """(index, inverse, counts) of the groups of equal hashes."""
-    keys = _keys.of_words(hashes)
-    if keys.size <= _plan.SMALL_ITEMS:
-        wanted = True, True, True
-        found = unique_small(
-            *(hashes, keys.rule, None, _keys.SEEDS, *wanted, False),
-            *(keys.size, _plan.SORTED_SHARE),
-        )
-        if found is not None:
-            return found[1:]
-    groups = _algorithms.find_groups(keys, hashes, Wanted(True, True, True), False)
-    return groups.index, *groups.inverse_and_counts()
+    groups = find_groups(_keys.of_words(hashes), hashes, Request(True, True, True, ascending=False))
+    return groups.index, *groups.finish(None)

@@ -1,67 +1,84 @@
-"""Arrange the groups that an algorithm finds, and return the outputs of unique."""
-
-from typing import NamedTuple
+"""The outputs of unique: the groups that an algorithm has found, in the order that is requested."""
 
 import numpy as np
 
+from fastsel._core import _threads
 from fastsel._unique import _ascending
+from fastsel._unique.inverse import group_positions
 from fastsel._unique.objects import take_objects
 
-
-class AllOutputs(NamedTuple):
-    """All outputs; an output that is not wanted is None. The inverse is 1-d."""
-
-    values: np.ndarray
-    index: np.ndarray | None
-    inverse: np.ndarray | None
-    counts: np.ndarray | None
-    indices: np.ndarray | None = None  # the positions of all keys, group after group
-    offsets: np.ndarray | None = None  # group k has indices[offsets[k]:offsets[k + 1]]
+# For up to MAX_COUNTED_GROUPS groups, positions_of_groups counts the keys of each group in each
+# chunk of the inverse; for more groups, it sorts the inverse with its positions.
+MAX_COUNTED_GROUPS = 1 << 12
 
 
-def outputs(all_outputs, inverse_shape):
-    """The result of unique: the values, or a tuple of the values and of index, inverse and counts
-    where these are not None."""
-    values, index, inverse, counts = all_outputs[:4]
-    if inverse is not None:
-        inverse = inverse.reshape(inverse_shape)
-    extras = [output for output in (index, inverse, counts) if output is not None]
-    return (values, *extras) if extras else values
+def outputs_of(groups, request):
+    """(values, index, inverse, counts), with None for outputs that are not requested; the inverse
+    is 1-d. If positions are grouped: (values, indices, offsets)."""
+    values, order, ranks = groups.values, None, None
+    if request.ascending and groups.direction != 1:
+        values, order, ranks = in_ascending_order(groups, request)
+    if request.grouped:
+        positions = groups.positions(ranks)
+        if positions is None:
+            inverse, _ = groups.finish(ranks)
+            del groups  # frees its memory
+            positions = positions_of_groups(inverse, len(values))
+        return values, *positions
+    inverse = counts = None
+    if request.inverse or request.counts:
+        inverse, counts = groups.finish(ranks)
+    index = groups.index if request.index else None
+    inverse, counts = inverse if request.inverse else None, counts if request.counts else None
+    if order is not None:
+        index, counts = _reordered(index, order), _reordered(counts, order)
+    return values, index, inverse, counts
 
 
-def arrange(groups, wanted, sorted):
-    """AllOutputs of the groups. If `sorted`, values ascend; otherwise groups keep their order."""
-    values, index, direction = groups.values, groups.index, groups.direction
-    order = ranks = inverse = counts = None
-    if sorted and direction < 0:
+def in_ascending_order(groups, request):
+    """(values, order, ranks): the ascending values; the order of the groups, as an array of indices
+    or a slice, or None if no output needs it; the inverse permutation, or None if the inverse is
+    not requested."""
+    values, order, ranks = groups.values, None, None
+    with_ranks = request.inverse or request.grouped
+    if groups.direction < 0:
         order = slice(None, None, -1)
-        ranks = np.arange(len(values) - 1, -1, -1) if wanted.inverse else None
-    elif sorted and direction == 0:
-        ascending = None if any(wanted) else _ascending.sort(values)
+        ranks = np.arange(len(values) - 1, -1, -1) if with_ranks else None
+    elif request.index or with_ranks or request.counts:
+        order, ranks = _ascending.argsort(values, with_ranks)
+    else:
+        ascending = _ascending.sort(values)
         if ascending is not None:
-            values = ascending
-        else:
-            order, ranks = _ascending.argsort(values, wanted.inverse)
-    if wanted.grouped:
-        indices, offsets = groups.indices_and_offsets(ranks)
-        return AllOutputs(_reordered(values, order), None, None, None, indices, offsets)
-    if wanted.inverse or wanted.counts:
-        inverse, counts = groups.inverse_and_counts(ranks)
-    return AllOutputs(
-        _reordered(values, order),
-        _reordered(index, order) if wanted.index else None,
-        inverse if wanted.inverse else None,
-        _reordered(counts, order) if wanted.counts else None,
-    )
+            return ascending, None, None
+        order, _ = _ascending.argsort(values, False)
+    return _reordered(values, order), order, ranks
+
+
+def positions_of_groups(inverse, groups):
+    """(indices, offsets) of `Groups.positions`, from the inverse."""
+    if groups > MAX_COUNTED_GROUPS:
+        found = _ascending.positions(inverse)
+        if found is not None:
+            return found
+    return group_positions(inverse, groups, _threads.for_bytes(2 * inverse.nbytes))
 
 
 def _reordered(output, order):
-    """An output in the order of the values. The order is an array of indices, a slice, or None if
-    the output is in order already."""
-    if order is None:
-        return output
+    """An output in the order of the values."""
+    if output is None:
+        return None
     if isinstance(order, slice):
         return np.ascontiguousarray(output[order])
     if output.dtype.kind == "O":
         return take_objects(output, order)
     return output.take(order, axis=0)
+
+
+def as_result(outputs, inverse_shape):
+    """The result of unique: the values, or a tuple of the values and of index, inverse and counts
+    where these are not None."""
+    values, index, inverse, counts = outputs
+    if inverse is not None:
+        inverse = inverse.reshape(inverse_shape)
+    extras = [output for output in (index, inverse, counts) if output is not None]
+    return (values, *extras) if extras else values

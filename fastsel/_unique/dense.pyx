@@ -1,77 +1,241 @@
-"""Groups of words of a narrow range, by the tables of presence.pyx.
+"""Groups of keys of which nearly all are in a window, by the tables of window.pyx.
 
-`Presence.find` sets the bit of each key that is the first key with its word in its chunk. The bit
-is cleared if an earlier chunk has an equal key. Then each word gets a group id, in ascending order
-or in order of first occurrence, and the last pass writes the group id of every key.
+The few keys outside are sorted. For ascending values, the groups below the window, those of the
+table and those above it follow each other. For the order of first occurrence, the first occurrences
+of both are bits of one bitmask, and the rank of its bit is the id of a group.
 
 A key that another thread changes between the passes may get another group, or group 0.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from fastsel._core.parallel cimport Job, chunk_start, clear, scan
-from fastsel._core.results cimport new_result
+from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_intp, new_u32
-from fastsel._simd.blocks cimport fs_ctz
+from fastsel._simd.blocks cimport fs_ctz, is_sparse
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport any_t, key_at, keys_t
+from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, values_at
+from fastsel._unique.keys cimport Keys, any_t, fs_load, key_at, keys_t, load_word
 from fastsel._unique.ordered_keys cimport ordered_key_of
-from fastsel._unique.presence cimport EntryPass, Presence, find_entries, range_t
+from fastsel._unique.sorting cimport Sorting
+from fastsel._unique.window cimport EntryPass, WindowTable, find_entries
 
 cnp.import_array()
 
-
-cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint counts, int threads):
-    """(first_occurrences, inverse, counts) of at least one word, with None for an output that is
-    not wanted; None if a word has no entry. No word is a NaN that equals no item: otherwise all NaN
-    are one group.
-
-    If `ascending`, groups are in the order of their ordered keys, and first_occurrences has the
-    position of the first key of each group. Otherwise groups are in order of first occurrence, and
-    first_occurrences is a bitmask of the keys. keys and value_range are as for Presence.
-    """
-    cdef Presence presence = Presence(keys, value_range, True, counts, threads)
-    cdef Py_ssize_t[::1] offsets
-    cdef uint32_t[::1] group_ids
-    cdef Py_ssize_t length = 0
-    cdef cnp.ndarray index_out = None, inverse_out = None, counts_out = None
-    if not presence.find():
-        return None
-    if ascending or presence.chunks > 1:
-        length = presence.merge()
-        ClearRepeated(presence, None, None).run(threads)
-    if not (ascending or inverse or counts):
-        return presence.bitmask, None, None
-    group_ids = new_entries(presence, threads)
-    if inverse:
-        inverse_out = new_result(presence.keys.size, cnp.NPY_INTP)
-    if ascending:
-        AssignByWord(presence, group_ids).run(threads)
-    else:
-        offsets = new_intp(presence.key_chunks + 1)
-        CountFirsts(presence, offsets, None).run(threads)
-        scan(&offsets[0], presence.key_chunks)
-        length = offsets[presence.key_chunks]
-        AssignByFirst(presence, offsets, group_ids).run(threads)
-    if ascending:
-        index_out = new_zeros(length, threads)
-        WriteIndex(presence, index_out, group_ids).run(threads)
-    if counts:
-        counts_out = new_zeros(length, threads)
-        SumCounts(presence, group_ids, counts_out).run(threads)
-    if inverse:
-        WriteInverse(presence, inverse_out, group_ids).run(threads)
-    return index_out if ascending else presence.bitmask, inverse_out, counts_out
+cdef enum:
+    MIN_SHARED = 1 << 15      # fewer keys outside of the window are sorted by one thread
 
 
-cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
+cdef class Dense(Groups):
+    cdef WindowTable table
+    cdef Sorting rest             # the groups of the keys outside of the window, ascending, or None
+    cdef Py_ssize_t[::1] positions_outside    # the position of each key outside
+    cdef Py_ssize_t in_window     # groups of the table
+    cdef Py_ssize_t below         # groups of the rest that are below the window
+    cdef uint32_t[::1] group_ids  # by entry; None if no output needs them
+
+    def __cinit__(self, *_):
+        self.positions_outside = self.group_ids = None
+
+    cpdef bint find(self) except -1:
+        cdef Search search = self.search
+        cdef Request request = search.request
+        cdef keys_t *keys = &search.keys.fields
+        # Canonical words are the items themselves: their values need no position.
+        cdef bint are_words = keys.rule.significant & keys.rule.limit == <uint64_t>-1
+        cdef bint by_position = request.index or not (search.ascending and are_words)
+        cdef int threads = search.copy_threads
+        if search.window is None:
+            return False
+        self.table = WindowTable(search.keys, search.window, by_position, request.counts, threads)
+        if not self.table.fill():
+            return False
+        self.find_rest(by_position)
+        if search.ascending or self.table.chunks > 1:
+            self.in_window = self.table.merge()
+        if by_position and self.table.chunks > 1:
+            ClearRepeated(self.table, None, None).run(threads)
+        if search.ascending:
+            self.direction = 1
+            self.set_ascending(by_position, are_words)
+        else:
+            self.mark_rest()
+            self.set_first_occurrences(self.table.bitmask)
+        return True
+
+    cdef int find_rest(self, bint by_position) except -1:
+        """Sort the keys outside of the window."""
+        cdef Search search = self.search
+        cdef Request request = search.request
+        cdef Py_ssize_t outside = self.table.close_outside(), g
+        cdef int threads = search.threads if outside > MIN_SHARED else 1
+        cdef cnp.ndarray words
+        cdef Keys keys
+        if outside == 0:
+            return 0
+        words = self.table.outside_keys()
+        keys = Keys(words, search.keys.rule, (0, 1))
+        self.positions_outside = self.table.outside_positions
+        self.rest = Sorting(Search(
+            keys, words, Request(by_position, request.inverse, request.counts, True),
+            threads, threads))
+        if not self.rest.find():
+            raise MemoryError()     # not reached: fewer keys than a part may have
+        words = self.rest.values
+        for g in range(cnp.PyArray_SIZE(words)):
+            self.below += self.ordered(words, g) < self.table.window.base
+        return 0
+
+    cdef inline uint64_t ordered(self, cnp.ndarray words, Py_ssize_t g) noexcept:
+        cdef Py_ssize_t width = self.search.keys.fields.width
+        return ordered_key_of(self.search.keys.fields.order_map, load_word(
+            <const char *>cnp.PyArray_DATA(words) + g * width, width))
+
+    cdef Py_ssize_t rest_groups(self):
+        return 0 if self.rest is None else cnp.PyArray_SIZE(self.rest.values)
+
+    # ---- ascending ----------------------------------------------------------------------
+
+    cdef int set_ascending(self, bint by_position, bint are_words) except -1:
+        cdef Search search = self.search
+        cdef int threads = search.copy_threads
+        cdef cnp.npy_intp groups = self.in_window + self.rest_groups(), g
+        cdef Py_ssize_t[::1] index, rest_index
+        cdef WriteValues write
+        if by_position:
+            self.assign_ids_by_word()
+            self.index = new_zeros(groups, threads)
+            WriteIndex(self.table, self.index, self.group_ids).run(threads)
+            if self.rest is not None:
+                index, rest_index = self.index, self.rest.index
+                for g in range(rest_index.shape[0]):
+                    index[self.id_of_rest(g)] = self.positions_outside[rest_index[g]]
+        if not are_words:
+            self.values = values_at(search.rows, self.index)
+            return 0
+        self.values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(search.keys.data))
+        write = WriteValues(self.table)
+        write.values = <char *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
+        write.first = self.below
+        write.run(threads)
+        if self.rest is not None:
+            self.copy_rest(self.rest.values, self.values)
+        self.values = self.like_rows(self.values)
+        return 0
+
+    cdef inline Py_ssize_t id_of_rest(self, Py_ssize_t g) noexcept nogil:
+        """The ascending id of group g of the rest."""
+        return g if g < self.below else g + self.in_window
+
+    cdef int copy_rest(self, cnp.ndarray source, cnp.ndarray out) except -1:
+        """Copy the items of the rest's groups to their places among all groups."""
+        cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(out), below = self.below * width
+        cdef char *data = <char *>cnp.PyArray_DATA(out)
+        memcpy(data, cnp.PyArray_DATA(source), below)
+        memcpy(data + below + self.in_window * width,
+               <char *>cnp.PyArray_DATA(source) + below, cnp.PyArray_NBYTES(source) - below)
+        return 0
+
+    cdef int assign_ids_by_word(self) except -1:
+        cdef int threads = self.search.copy_threads
+        cdef AssignByWord assign
+        if self.group_ids is None:
+            self.group_ids = new_entries(self.table, threads)
+            assign = AssignByWord(self.table, self.group_ids)
+            assign.first = self.below
+            assign.run(threads)
+        return 0
+
+    # ---- first occurrence ---------------------------------------------------------------
+
+    cdef int mark_rest(self) except -1:
+        """Set the bits of the first occurrences of the rest."""
+        cdef uint64_t[::1] bits = self.table.first_bits
+        cdef Py_ssize_t[::1] index
+        cdef Py_ssize_t g, i
+        if self.rest is not None:
+            index = self.rest.index
+            for g in range(index.shape[0]):
+                i = self.positions_outside[index[g]]
+                bits[i >> 6] |= <uint64_t>1 << (i & 63)
+        return 0
+
+    # ---- inverse and counts -------------------------------------------------------------
+
+    cpdef tuple finish(self, ranks):
+        cdef Request request = self.search.request
+        cdef int threads = self.search.copy_threads
+        cdef Py_ssize_t groups = self.in_window + self.rest_groups(), g
+        cdef Py_ssize_t[::1] ids_of_rest = None
+        cdef cnp.ndarray inverse = None, counts = None
+        if not (request.inverse or request.counts):
+            return None, None
+        if self.rest is not None:
+            ids_of_rest = new_intp(self.rest_groups())
+        if self.search.ascending:
+            self.assign_ids_by_word()
+            for g in range(self.rest_groups()):
+                ids_of_rest[g] = self.id_of_rest(g)
+        else:
+            groups = self.assign_ids_by_first(ids_of_rest)
+        rest_inverse, rest_counts = (None, None) if self.rest is None else self.rest.finish(None)
+        if request.counts:
+            counts = new_zeros(groups, threads)
+            SumCounts(self.table, self.group_ids, counts).run(threads)
+            if self.rest is not None:
+                write_rest_counts(counts, rest_counts, ids_of_rest)
+        if request.inverse:
+            inverse = new_result(self.search.keys.fields.size, cnp.NPY_INTP)
+            WriteInverse(self.table, inverse, self.group_ids).run(threads)
+            if self.rest is not None:
+                write_rest(inverse, self.positions_outside, rest_inverse, ids_of_rest)
+        return inverse, counts
+
+    cdef Py_ssize_t assign_ids_by_first(self, Py_ssize_t[::1] ids_of_rest) except -1:
+        """Assign group ids in order of first occurrence. Returns the number of groups."""
+        cdef int threads = self.search.copy_threads
+        cdef Py_ssize_t[::1] offsets = new_intp(self.table.key_chunks + 1), index
+        cdef RankBlocks ranks
+        cdef Py_ssize_t g
+        self.group_ids = new_entries(self.table, threads)
+        CountFirsts(self.table, offsets, None).run(threads)
+        scan(&offsets[0], self.table.key_chunks)
+        AssignByFirst(self.table, offsets, self.group_ids).run(threads)
+        if self.rest is not None:
+            ranks = RankBlocks(self.table.first_bits, offsets)
+            ranks.run(threads)
+            index = self.rest.index
+            for g in range(index.shape[0]):
+                ids_of_rest[g] = ranks.rank(self.positions_outside[index[g]])
+        return offsets[self.table.key_chunks]
+
+
+cdef int write_rest_counts(Py_ssize_t[::1] counts, const Py_ssize_t[::1] rest_counts,
+                           const Py_ssize_t[::1] ids) except -1:
+    cdef Py_ssize_t g
+    for g in range(rest_counts.shape[0]):
+        counts[ids[g]] = rest_counts[g]
+    return 0
+
+
+cdef int write_rest(Py_ssize_t[::1] inverse, const Py_ssize_t[::1] positions,
+                    const Py_ssize_t[::1] rest_inverse, const Py_ssize_t[::1] ids) except -1:
+    """Write the group ids of the keys outside of the window."""
+    cdef Py_ssize_t j
+    for j in range(rest_inverse.shape[0]):
+        inverse[positions[j]] = ids[rest_inverse[j]]
+    return 0
+
+
+cdef uint32_t[::1] first_positions_plus_1(WindowTable table, int threads):
     """By entry: the position of its first key plus one, or 0 if no key has the entry. The caller
-    has filled the tables, with first occurrences. There are fewer than 2^32 keys: otherwise
-    positions wrap around."""
-    cdef uint32_t[::1] positions_plus_1 = new_entries(presence, threads)
-    presence.merge()
-    ClearRepeated(presence, None, None).run(threads)
-    AssignByFirst(presence, None, positions_plus_1).run(threads)
+    has filled the tables, with first positions. There are fewer than 2^32 keys: otherwise positions
+    wrap around."""
+    cdef uint32_t[::1] positions_plus_1 = new_entries(table, threads)
+    table.merge()
+    ClearRepeated(table, None, None).run(threads)
+    AssignByFirst(table, None, positions_plus_1).run(threads)
     return positions_plus_1
 
 
@@ -83,19 +247,58 @@ cdef cnp.ndarray new_zeros(Py_ssize_t length, int threads):
     return out
 
 
-cdef uint32_t[::1] new_entries(Presence presence, int threads):
-    """New zeros, one for each entry of a table. If another thread changes a key, the key may get an
-    entry without a group: then its group is 0."""
-    cdef uint32_t[::1] entries = new_u32(presence.entries)
-    clear(&entries[0], presence.entries * sizeof(uint32_t), threads)
+cdef uint32_t[::1] new_entries(WindowTable table, int threads):
+    """New zeros, one for each entry of a table, and for the entry behind the window. If another
+    thread changes a key, the key may get an entry without a group: then its group is 0."""
+    cdef uint32_t[::1] entries = new_u32(64 * table.entry_blocks)
+    clear(&entries[0], 64 * table.entry_blocks * sizeof(uint32_t), threads)
     return entries
 
 
-cdef class AssignByWord(EntryPass):
-    """Assign group ids in ascending order of the entries."""
+# ---- passes over the entries ------------------------------------------------------------
+
+
+cdef class WriteValues(EntryPass):
+    """Write the words whose bits are set, from the value `first` on."""
+    cdef char *values
+    cdef Py_ssize_t first
+
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const uint64_t[::1] bits = self.presence.bits
-        cdef Py_ssize_t block, group = self.presence.offsets[k]
+        cdef Py_ssize_t width = self.table.keys.fields.width
+        if width == 1:
+            self.write(k, <uint8_t *>self.values)
+        elif width == 2:
+            self.write(k, <uint16_t *>self.values)
+        elif width == 4:
+            self.write(k, <uint32_t *>self.values)
+        else:
+            self.write(k, <uint64_t *>self.values)
+
+    cdef void write(self, Py_ssize_t k, any_t *values) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.table.bits
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
+        cdef Py_ssize_t position = self.first + self.table.offsets[k]
+        cdef Py_ssize_t count = self.table.offsets[k + 1] - self.table.offsets[k]
+        cdef uint64_t base = self.table.base_word, word
+        if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is base plus the bit's index
+            level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
+                        is_sparse(count, stop - start), <intptr_t *>values + position, count)
+            return
+        for block in range(start, stop):
+            word = bits[block]
+            while word:
+                values[position] = <any_t>(base + block * 64 + fs_ctz(word))
+                position += 1
+                word &= word - 1
+
+
+cdef class AssignByWord(EntryPass):
+    """Assign group ids in ascending order of the entries, from `first` on."""
+    cdef Py_ssize_t first
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.table.bits
+        cdef Py_ssize_t block, group = self.first + self.table.offsets[k]
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
             word = bits[block]
@@ -108,50 +311,54 @@ cdef class AssignByWord(EntryPass):
 cdef class SumCounts(EntryPass):
     """Sum the counts of each group over all chunks."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t[::1] counts = self.presence.counts
-        cdef Py_ssize_t entry, chunk, count
+        cdef const uint32_t[::1] counts = self.table.counts
+        cdef Py_ssize_t entry, chunk, count, length = 64 * self.table.entry_blocks
         for entry in range(self.begin(k) * 64, self.begin(k + 1) * 64):
+            if entry >= <Py_ssize_t>self.table.window.entries:
+                break
             count = 0
-            for chunk in range(self.presence.chunks):
-                count += counts[chunk * self.presence.entries + entry]
+            for chunk in range(self.table.chunks):
+                count += counts[chunk * length + entry]
             if count:
                 self.out[self.group_ids[entry]] = count
+
+
+# ---- passes over the keys ---------------------------------------------------------------
 
 
 cdef class DenseKeyPass(Job):
     """A pass over chunks of the keys; chunks are whole blocks. Only WriteInverse loads keys whose
     bits in first_bits are 0."""
-    cdef Presence presence
+    cdef WindowTable table
     cdef Py_ssize_t[::1] out          # output of a pass, or the number of groups before each chunk
     cdef uint32_t[::1] group_ids      # by entry: the group of its word
 
-    def __cinit__(self, Presence presence, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
-        self.presence, self.out, self.group_ids = presence, out, group_ids
-        self.units, self.chunks = presence.key_blocks, presence.key_chunks
+    def __cinit__(self, WindowTable table, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
+        self.table, self.out, self.group_ids = table, out, group_ids
+        self.units, self.chunks = table.key_blocks, table.key_chunks
 
-    cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
-        """The entry of key i. If another thread has changed the key to a key without an entry, the
-        result is some entry of the table."""
-        cdef const range_t *value_range = &self.presence.value_range
-        cdef uint64_t key = ordered_key_of(value_range.order_map, key_at(&self.presence.keys, i))
-        return <Py_ssize_t>((key - value_range.base) & value_range.mask)
+    cdef inline Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
+        """The entry of key i; the entry behind the window if the key is outside."""
+        cdef const keys_t *keys = &self.table.keys.fields
+        cdef uint64_t key = ordered_key_of(keys.order_map, key_at(keys, i))
+        return <Py_ssize_t>min(key - self.table.window.base, self.table.window.entries)
 
 
 cdef class ClearRepeated(DenseKeyPass):
     """Clear the bits of keys that also occur in an earlier chunk, according to the merged
     tables."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const uint8_t[::1] present = self.presence.present
-        cdef uint64_t[::1] first_bits = self.presence.first_bits
-        cdef Py_ssize_t entries = self.presence.entries, chunks = self.presence.chunks
+        cdef const uint8_t[::1] present = self.table.present
+        cdef uint64_t[::1] first_bits = self.table.first_bits
+        cdef Py_ssize_t length = 64 * self.table.entry_blocks, chunks = self.table.chunks
         cdef Py_ssize_t block, table_chunk = 0
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
-            while chunk_start(self.presence.key_blocks, chunks, table_chunk + 1) <= block:
+            while chunk_start(self.table.key_blocks, chunks, table_chunk + 1) <= block:
                 table_chunk += 1
             word = first_bits[block] if table_chunk else 0
             while word:
-                if present[(table_chunk - 1) * entries + self.entry_of(block * 64 + fs_ctz(word))]:
+                if present[(table_chunk - 1) * length + self.entry_of(block * 64 + fs_ctz(word))]:
                     first_bits[block] &= ~(word & (0 - word))
                 word &= word - 1
 
@@ -160,14 +367,14 @@ cdef class CountFirsts(DenseKeyPass):
     """Count the first occurrences of each chunk."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k)
-        self.out[k] = level.count(&self.presence.first_bits[start], self.begin(k + 1) - start)
+        self.out[k] = level.count(&self.table.first_bits[start], self.begin(k + 1) - start)
 
 
 cdef class AssignByFirst(DenseKeyPass):
     """Assign group ids in order of first occurrence. If `out` is None, write first positions plus
     one instead of group ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const uint64_t[::1] first_bits = self.presence.first_bits
+        cdef const uint64_t[::1] first_bits = self.table.first_bits
         cdef bint has_ids = self.out is not None
         cdef Py_ssize_t block, i, group = self.out[k] if has_ids else 0
         cdef uint64_t word
@@ -181,9 +388,9 @@ cdef class AssignByFirst(DenseKeyPass):
 
 
 cdef class WriteIndex(DenseKeyPass):
-    """Write the first position of each group."""
+    """Write the first position of each group of the window."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const uint64_t[::1] first_bits = self.presence.first_bits
+        cdef const uint64_t[::1] first_bits = self.table.first_bits
         cdef Py_ssize_t block, i
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
@@ -195,9 +402,9 @@ cdef class WriteIndex(DenseKeyPass):
 
 
 cdef class WriteInverse(DenseKeyPass):
-    """The last pass: write the group id of every key."""
+    """The last pass: write the group id of every key; keys outside of the window get any id."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const keys_t *keys = &self.presence.keys
+        cdef const keys_t *keys = &self.table.keys.fields
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1)
         if keys.width == 1:
             self.write(<uint8_t *>keys.data, start, stop)
@@ -211,13 +418,13 @@ cdef class WriteInverse(DenseKeyPass):
     cdef void write(self, const any_t *items, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         cdef const uint32_t[::1] group_ids = self.group_ids
         cdef Py_ssize_t[::1] inverse = self.out
-        cdef const keys_t *keys = &self.presence.keys
-        cdef uint32_t mask = <uint32_t>self.presence.value_range.mask
-        cdef uint32_t[64] key_entries
+        cdef uint32_t[64] entries
+        cdef any_t[64] words
         cdef Py_ssize_t j, n
         while block < stop:
-            n = min(64, keys.size - block * 64)
-            find_entries(&self.presence.value_range, &keys.rule, items + block * 64, n, key_entries)
+            n = min(64, self.table.keys.fields.size - block * 64)
+            fs_load(words, items + block * 64, n * sizeof(any_t))
+            find_entries(self.table, words, n, entries)
             for j in range(n):
-                inverse[block * 64 + j] = group_ids[key_entries[j] & mask]
+                inverse[block * 64 + j] = group_ids[entries[j]]
             block += 1

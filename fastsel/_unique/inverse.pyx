@@ -15,14 +15,14 @@ from fastsel._core.scratch cimport new_intp
 cnp.import_array()
 
 
-def relabel(const Py_ssize_t[::1] ranks not None, Py_ssize_t[::1] inverse not None, int threads):
+cpdef int relabel(const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse, int threads) except -1:
     """Replace each group id g of inverse by ranks[g]. Every item of inverse is at least 0 and less
     than the length of ranks: otherwise memory before or behind ranks is read."""
     cdef Relabel job = Relabel()
     job.ranks, job.inverse = ranks, inverse
     job.units = inverse.shape[0]
     job.chunks = chunk_count(job.units, threads, 3 * sizeof(Py_ssize_t))
-    job.run(threads)
+    return job.run(threads)
 
 
 cdef class Relabel(Job):

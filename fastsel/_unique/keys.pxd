@@ -5,7 +5,7 @@ Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are load
 (keys.pyx); the word of a longer key is its hash.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport fs_prefetch
 
@@ -46,46 +46,29 @@ ctypedef struct keys_t:
     Py_ssize_t width        # bytes of a key
     bint is_word            # width is 1, 2, 4 or 8
     rule_t rule
+    bint is_ordered         # order_map makes ordered keys of the words (ordered_keys.pxd)
+    uint64_t[3] order_map
+    int character_width     # bytes of a character; 0 unless the keys are native 1-d strings
     const uint64_t *unequal  # bitmask of keys that equal no other, whatever their bytes; or NULL
     uint64_t seed           # even; hashes of longer keys are odd, so that no hash equals the seed
     uint64_t factor
 
 
-cdef inline cnp.ndarray as_words(cnp.ndarray a):
-    """`a`, or a copy unless it is C-contiguous and aligned for words as wide as its items: NumPy
-    aligns strings for their characters only. Kernels of large arrays have _keys.py for this."""
-    cdef uintptr_t width = cnp.PyArray_ITEMSIZE(a)
-    if cnp.PyArray_ISCARRAY_RO(a) and (
-            width > 8 or <uintptr_t>cnp.PyArray_DATA(a) & (width - 1) == 0):
-        return a
-    return cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
+cdef class Rule:
+    """Which words are equal and, if they are numbers or times, their order. Made once for each
+    dtype."""
+    cdef rule_t words
+    cdef bint is_ordered
+    cdef uint64_t[3] order_map
+    cdef int character_width
 
 
-cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
-                              const uint64_t[::1] unequal, tuple seeds) except -1:
-    """Describe `size` > 0 keys of equal width in data, which is C-contiguous and, if the keys are
-    words, aligned for them. rule is (significant, limit, nan, nan_unequal), `unequal` is a bitmask
-    or None, seeds is (seed, factor)."""
-    keys.data = <const char *>cnp.PyArray_DATA(data)
-    keys.size = size
-    keys.width = cnp.PyArray_NBYTES(data) // size
-    keys.is_word = keys.width in (1, 2, 4, 8)
-    set_rule(&keys.rule, rule)
-    keys.unequal = &unequal[0] if unequal is not None else NULL
-    keys.seed, keys.factor = seeds
-    keys.seed &= ~<uint64_t>1
-    return 0
-
-
-cdef inline int set_keys(keys_t *self, keys, tuple seeds) except -1:
-    """Describe the keys of a `Keys` of _keys.py, or of a tuple of its fields."""
-    data, size, _, rule, unequal = keys[:5]
-    return describe_keys(self, data, size, rule, unequal, seeds)
-
-
-cdef inline int set_rule(rule_t *self, tuple rule) except -1:
-    self.significant, self.limit, self.nan, self.nan_unequal = rule
-    return 0
+cdef class Keys:
+    """Keys of equal width. Loops read `fields`; the other attributes own what they point to."""
+    cdef keys_t fields
+    cdef readonly cnp.ndarray data      # C-contiguous; aligned for words
+    cdef readonly Rule rule
+    cdef readonly object unequal        # bitmask (uint64), or None
 
 
 cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:

@@ -31,6 +31,7 @@ ctypedef fused packed_t:
 cdef enum:
     PIECE_KEYS = 64         # NumPy's sort is fastest for pieces of this length
     LONG_PIECE = 1024       # a longer piece is sorted like a part
+    UNEVEN_SHARE = 8        # pieces are uneven if one of them has more than this share of the keys
     MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
     MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
@@ -115,7 +116,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
-    cdef Py_ssize_t pieces, i, piece, position, end
+    cdef Py_ssize_t pieces, i, piece, position, end, longest = 0
     cdef uint32_t count
     cdef int range_bits, shift
     for i in range(start + 1, stop):
@@ -135,6 +136,11 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     memset(starts, 0, pieces * sizeof(uint32_t))
     for i in range(start, stop):
         starts[(keys[i] - low) >> shift] += 1
+    for piece in range(pieces):
+        longest = max(longest, <Py_ssize_t>starts[piece])
+    if longest > max((stop - start) // UNEVEN_SHARE, LONG_PIECE) and not is_piece:
+        sort_by_magnitude(sorter, keys, entries, start, stop, low, high, starts)
+        return
     position = start
     for piece in range(pieces):
         count = starts[piece]
@@ -156,6 +162,54 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
         elif entries != NULL:
             memcpy(entries + position, out_entries + position, (end - position) * sizeof(uint32_t))
         position = end
+
+
+cdef void sort_by_magnitude(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
+                            Py_ssize_t stop, wide_t low, wide_t high,
+                            uint32_t *starts) noexcept nogil:
+    """sort_range for keys most of which are close to the lowest key, as in heavy-tailed data: the
+    piece of a key is chosen by the leading bits of its distance from low as a float, so pieces are
+    the longer the farther they are from low."""
+    cdef wide_t *out = <wide_t *>sorter.keys
+    cdef uint32_t *out_entries = sorter.entries
+    cdef uint64_t reach = float_bits(<uint64_t>(high - low))
+    cdef int shift = max(0, bit_length(reach) - piece_bits(stop - start))
+    cdef Py_ssize_t pieces = <Py_ssize_t>(reach >> shift) + 1, i, piece, position = start, end
+    cdef uint32_t count
+    memset(starts, 0, pieces * sizeof(uint32_t))
+    for i in range(start, stop):
+        starts[float_bits(<uint64_t>(keys[i] - low)) >> shift] += 1
+    for piece in range(pieces):
+        count = starts[piece]
+        starts[piece] = <uint32_t>position
+        position += count
+    for i in range(start, stop):
+        piece = <Py_ssize_t>(float_bits(<uint64_t>(keys[i] - low)) >> shift)
+        position = starts[piece]
+        starts[piece] = <uint32_t>(position + 1)
+        out[position] = keys[i]
+        if entries != NULL:
+            out_entries[position] = entries[i]
+    memcpy(keys + start, out + start, (stop - start) * sizeof(wide_t))
+    if entries != NULL:
+        memcpy(entries + start, out_entries + start, (stop - start) * sizeof(uint32_t))
+    position = start
+    for piece in range(pieces):
+        end = starts[piece]
+        if end - position == 1:
+            out[position] = keys[position]
+        elif end > position:
+            sort_range(sorter, keys, entries, position, end, starts + pieces, True)
+        position = end
+
+
+cdef inline uint64_t float_bits(uint64_t distance) noexcept nogil:
+    """An integer that grows with the distance, about as its logarithm: the bits of distance + 1 as
+    a float, less those of 1. Distances from 2^53 on may be rounded, all to the same side."""
+    cdef double number = <double>distance + 1
+    cdef uint64_t bits
+    memcpy(&bits, &number, sizeof(bits))
+    return bits - (<uint64_t>0x3ff << 52)
 
 
 cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,

@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 
 from fastsel._core.scratch cimport Memory
+from fastsel._unique.scatter cimport Scatter
 from fastsel._simd.blocks cimport fs_cells_t
 
 # A table of cells, for some of the limits.
@@ -22,3 +23,9 @@ cdef class Quantiles:
     cdef int close_gap(self, fs_cells_t *cells) except -1
     cdef Py_ssize_t build(self, Py_ssize_t first, Py_ssize_t stop, fs_cells_t cells) except -1
     cdef void choose_parts(self, const uint64_t *keys, Py_ssize_t n, uint8_t *parts) noexcept nogil
+
+
+cdef class ScatterByValue(Scatter):
+    cdef Quantiles quantiles
+
+    cdef Quantiles sampled_quantiles(self, Py_ssize_t parts)

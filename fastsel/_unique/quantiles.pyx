@@ -10,17 +10,22 @@ The table leaves out most of the widest gap between two limits. Floats of both s
 around zero, with most of the exponents but few keys; integers in two distant clusters have a wide
 gap, too.
 """
+cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.scratch cimport new_memory, new_u16, new_u64
-from fastsel._simd.blocks cimport fs_cells_t
+from fastsel._core.scratch cimport new_memory, new_u16, new_u64, new_u8
+from fastsel._simd.blocks cimport fs_cells_t, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH
+from fastsel._unique.keys cimport BATCH, Keys
 from fastsel._unique.ordered_keys cimport bit_length
-from fastsel._unique.scatter cimport MAX_PARTS
+from fastsel._unique.sample cimport draw
+from fastsel._unique.scatter cimport MAX_PARTS, Scatter
+
+cnp.import_array()
 
 cdef enum:
+    SAMPLED_PER_PART = 16   # keys: the standard deviation of the size of a part is 25 %
     CELLS_PER_LIMIT = 16    # about; a node with a narrow range has fewer
     MAX_LEVELS = 12         # each level uses at least 5 of 64 bits
 
@@ -128,3 +133,42 @@ cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:
     """The index in part_of of the cell of a key, from which the caller has subtracted the gap."""
     cdef uint64_t cell = min((key - node.cells.low) >> node.cells.shift, node.cells.last - 1) + 1
     return node.first + <Py_ssize_t>(cell if key >= node.cells.low else 0)
+
+
+# ---- the scatter ------------------------------------------------------------------------
+
+
+cdef class ScatterByValue(Scatter):
+    """Words are ordered keys; a part has the words between two limits."""
+    def __init__(self, Keys keys not None, Py_ssize_t parts, bint positions, int threads):
+        self.keys, self.owner = keys.fields, keys
+        self.quantiles = self.sampled_quantiles(parts)
+        self.describe(parts, None, positions, threads)
+
+    cdef Quantiles sampled_quantiles(self, Py_ssize_t parts):
+        """The quantiles of a sample. The random factor of the hash chooses the sample, so that
+        nobody can foresee it."""
+        cdef Py_ssize_t n = parts * SAMPLED_PER_PART, width = self.keys.width, changes
+        cdef uint8_t[::1] items
+        cdef uint64_t[::1] sample
+        if parts == 1:
+            return Quantiles(new_u64(1), 1)
+        items, sample = new_u8(n * width), new_u64(n)
+        draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
+             <char *>&items[0], &changes)
+        level.ordered_keys[log2_width(width)](
+            <char *>&items[0], n, &self.keys.rule.significant, self.keys.order_map, &sample[0])
+        view = cnp.PyArray_SimpleNewFromData(1, <cnp.npy_intp *>&n, cnp.NPY_UINT64, &sample[0])
+        cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
+        return Quantiles(sample, parts)
+
+    cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
+        cdef Py_ssize_t width = self.keys.width
+        level.ordered_keys[log2_width(width)](
+            self.keys.data + start * width, n, &self.keys.rule.significant, self.keys.order_map,
+            words)
+
+    cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
+        cdef uint64_t[BATCH] keys
+        self.load(start, n, keys)
+        self.quantiles.choose_parts(keys, n, parts)

@@ -1,37 +1,215 @@
-"""Samples of keys (sample.pxd), for Python."""
+"""A sample of the keys: an estimate of the number of groups, and windows that hold nearly all keys.
+The choice of the algorithm and the size of its tables depend on the sample; results do not.
+"""
 cimport numpy as cnp
+from libc.math cimport fabs, pow, sqrt
 from libc.stdint cimport uint64_t
+from libc.string cimport memcmp, memcpy
 
-from fastsel._unique.keys cimport keys_t, set_keys
+from fastsel._core.scratch cimport Scratch
+from fastsel._simd.blocks cimport blocks_of, fs_prefetch, log2_width
+from fastsel._simd.levels cimport level
+from fastsel._unique.keys cimport AHEAD, canonical, fs_hash_bytes, keys_t, load_word
+from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of
+from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
 cnp.import_array()
 
+cdef enum:
+    # For n keys, the sample has SAMPLE_ROOTS * sqrt(n) keys, but at most one key in
+    # MIN_KEYS_PER_DRAWN or, if that is more, MIN_DRAWN keys.
+    SAMPLE_ROOTS = 8
+    MIN_KEYS_PER_DRAWN = 64
+    MIN_DRAWN = 256
+    # The densest window leaves out one in OUTSIDE_SHARE sampled keys.
+    OUTSIDE_SHARE = 20
 
-def sampled_range(keys not None):
-    """(base, bits): the 2^bits ordered keys from base on contain the ordered keys of a sample of
-    `keys`, a Keys of at least one word. base is None if the rule of the keys allows no
-    direct-address table: for floats of 4 or 8 bytes, and if NaN or NaT equals no item."""
-    cdef keys_t words
-    cdef uint64_t[3] order_map = [0, 0, 0]
-    cdef sampled_range_t sampled
-    set_keys(&words, keys, (0, 1))
-    if keys.order_map is not None:
-        order_map = keys.order_map
-    sampled = sampled_range_of(&words, order_map)
-    return sampled.base if sampled.is_addressable else None, sampled.bits
+
+cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
+    cdef Py_ssize_t drawn = min(<Py_ssize_t>(SAMPLE_ROOTS * sqrt(<double>keys.size)),
+                                max(keys.size // MIN_KEYS_PER_DRAWN,
+                                    min(keys.size, MIN_DRAWN)))
+    cdef Scratch scratch = Scratch()
+    cdef uint64_t *words = <uint64_t *>scratch.alloc(drawn * sizeof(uint64_t))
+    cdef char *items = <char *>scratch.alloc(drawn * keys.width)
+    cdef uint64_t nan = keys.rule.nan
+    cdef Py_ssize_t changes = 0, unequal = 0
+    cdef sorter_t sorter
+    draw(keys.data, keys.size, keys.width, drawn, 0, items, &changes)
+    words_of(keys, items, drawn, words)
+    if keys.is_ordered:
+        nan = ordered_key_of(keys.order_map, nan)
+    try:
+        if sorter_start(&sorter, sizeof(uint64_t), drawn, False) != 0:
+            raise MemoryError()
+        sort_keys(&sorter, words, drawn, NULL)
+        memcpy(words, sorter.keys, drawn * sizeof(uint64_t))
+    finally:
+        sorter_free(&sorter)
+    while unequal < drawn and words[drawn - 1 - unequal] == nan:
+        unequal += 1
+    sample.mostly_nan = keys.is_ordered and 2 * unequal >= drawn
+    unequal = unequal if keys.rule.nan_unequal else 0
+    sample.groups = estimate(keys, words, drawn - unequal, unequal, changes)
+    sample.whole = sample.densest = window_t(0, 0)
+    if keys.is_ordered and keys.unequal == NULL:
+        find_windows(keys, words, drawn - unequal, sample)
+    return 0
+
+
+cdef void words_of(const keys_t *keys, const char *items, Py_ssize_t n,
+                   uint64_t *words) noexcept nogil:
+    """The ordered keys of n items; without an order, their words or hashes."""
+    cdef Py_ssize_t j
+    if keys.is_ordered:
+        # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
+        level.ordered_keys[log2_width(keys.width)](
+            items, n, &keys.rule.significant, keys.order_map, words)
+    elif keys.is_word:
+        for j in range(n):
+            words[j] = canonical(&keys.rule, load_word(items + j * keys.width, keys.width))
+    else:
+        for j in range(n):
+            words[j] = fs_hash_bytes(items + j * keys.width, keys.width, keys.seed, keys.factor)
+
+
+cdef void draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
+               Py_ssize_t first, char *out, Py_ssize_t *changes) noexcept nogil:
+    """Copy `drawn` of `size` > 0 keys to out. The position of drawn key j is size times the
+    fractional part of first + j multiplied by the golden ratio, so that the sample is fair even if
+    keys are periodic. A key may be drawn more than once. Writes how many of the drawn keys differ
+    from the next key; the last of all keys counts as one that differs."""
+    cdef Py_ssize_t differ = 0, position, j
+    cdef const char *key
+    for j in range(drawn):
+        fs_prefetch(keys + position_of(first + j + AHEAD, size) * width)
+        position = position_of(first + j, size)
+        key = keys + position * width
+        if width == 8:
+            memcpy(out + j * 8, key, 8)
+            differ += position == size - 1 or load_word(key, 8) != load_word(key + 8, 8)
+        else:
+            memcpy(out + j * width, key, width)
+            differ += position == size - 1 or memcmp(key, key + width, width) != 0
+    changes[0] = differ
+
+
+cdef inline Py_ssize_t position_of(Py_ssize_t j, Py_ssize_t size) noexcept nogil:
+    cdef uint64_t fraction = <uint64_t>j * <uint64_t>0x9E3779B97F4A7C15
+    return <Py_ssize_t>(<double>(fraction >> 11) / <double>(<uint64_t>1 << 53) * size)
+
+
+# ---- the number of groups ---------------------------------------------------------------
+
+
+cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n,
+                         Py_ssize_t unequal, Py_ssize_t changes) noexcept:
+    """An estimate of the number of groups, from n sorted words of the sample, `unequal` further
+    keys that equal no other, and the number of drawn keys that differ from the next key."""
+    cdef Py_ssize_t[4] seen = [0, 0, 0, 0]   # how many groups the sample has once, twice, thrice
+    cdef Py_ssize_t distinct = unequal, start = 0, j
+    cdef double ratio = <double>keys.size / (n + unequal), groups = keys.size, runs
+    for j in range(1, n + 1):
+        if j == n or words[j] != words[start]:
+            distinct += 1
+            seen[min(j - start, 4) - 1] += 1
+            start = j
+    seen[0] += unequal
+    # There are at most as many groups as runs of equal keys. A key that differs from the next key
+    # ends a run. Two standard deviations, and 4 for small numbers, are added to the number of such
+    # keys in the sample.
+    runs = ratio * (changes + 2 * sqrt(<double>changes) + 4)
+    if keys.rule.nan_unequal:             # keys with the same bits need not be equal
+        runs = <double>keys.size
+    if distinct < n + unequal:
+        groups = extrapolated(distinct, seen[0], seen[1], seen[2], ratio)
+    if keys.unequal != NULL:
+        groups += level.count(keys.unequal, blocks_of(keys.size))
+        runs = groups
+    return <Py_ssize_t>max(1.0, min(min(groups, runs), <double>keys.size))
+
+
+cpdef double extrapolated(Py_ssize_t distinct, Py_ssize_t once, Py_ssize_t twice, Py_ssize_t thrice,
+                          double ratio) noexcept:
+    """The estimated number of groups in an array that has `ratio` times as many keys as the sample.
+    The sample has `distinct` groups; `once` of them have one key, and so on.
+
+    The rates of the groups are taken to follow a gamma distribution. The probability that a group
+    is seen k times is then negative binomial (Fisher, Corbet & Williams 1943). Efron & Thisted
+    (1976) extrapolate it from the numbers of groups that were seen once, twice and three times.
+    """
+    cdef double rate, spread, shape, groups
+    if once == 0 or twice == 0:
+        return distinct + once * (ratio - 1)
+    rate = 2.0 * twice / once
+    # If few groups were seen three times, their number may be far above its expected value by
+    # chance, so one standard deviation is subtracted from it.
+    spread = min(3 * (thrice - sqrt(<double>thrice)) / twice - rate, 0.999)
+    spread = max(spread, 1e-9)
+    shape = (rate - spread) / spread
+    if fabs(shape) < 1e-6:
+        shape = 1e-6
+    groups = distinct + once / (shape * spread) * (1 - pow(1 + spread * (ratio - 1), -shape))
+    if spread > rate:
+        # The groups are more uneven than any gamma distribution. Heaps' law (1978): the number of
+        # groups grows as a power of the number of keys. Good (1953): the share of new groups among
+        # the next keys is once / keys. So the exponent is once / groups.
+        return min(groups, distinct * pow(ratio, <double>once / distinct))
+    return groups
+
+
+# ---- windows ----------------------------------------------------------------------------
+
+
+cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize_t n,
+                       sample_t *sample) noexcept:
+    """Find the windows for direct addressing of n ordered keys. Words of 1 and 2 bytes have a
+    window of all their values; floats of 4 or 8 bytes have none, because some may not be
+    canonical."""
+    cdef Py_ssize_t share = n - n // OUTSIDE_SHARE, i, best = 0
+    cdef uint64_t highest = <uint64_t>-1 >> (64 - 8 * keys.width)
+    if keys.width <= 2:
+        if not keys.rule.nan_unequal:
+            sample.whole = sample.densest = window_t(0, highest + 1)
+        return
+    if n == 0 or keys.rule.significant & keys.rule.limit != <uint64_t>-1:
+        return
+    if keys.rule.nan_unequal:           # the window must not have nan, the highest ordered key
+        highest -= 1
+    for i in range(n - share + 1):
+        if (sorted_keys[i + share - 1] - sorted_keys[i]
+                < sorted_keys[best + share - 1] - sorted_keys[best]):
+            best = i
+    sample.whole = widened(sorted_keys[0], sorted_keys[n - 1], highest)
+    sample.densest = widened(sorted_keys[best], sorted_keys[best + share - 1], highest)
+
+
+cdef window_t widened(uint64_t low, uint64_t high, uint64_t highest) noexcept:
+    """A window that has the keys from low to high about in its middle, and a sixteenth of their
+    range beside them. It stays within 0 ... highest; it has 0 entries if it would have 2^63."""
+    cdef uint64_t reach = high - low
+    cdef int bits = min(bit_length(reach + min(reach >> 4, ~reach)), bit_length(highest))
+    cdef uint64_t spare
+    if bits > 62:
+        return window_t(0, 0)
+    spare = (<uint64_t>1 << bits) - 1 - reach
+    low -= min(low, spare // 2)
+    low = min(low, highest - min(highest, (<uint64_t>1 << bits) - 1))
+    return window_t(low, <uint64_t>1 << bits)
+
+
+# ---- for tests --------------------------------------------------------------------------
 
 
 def sample_of(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t drawn, Py_ssize_t first=0):
     """(keys, changes) of a sample of the `size` > 0 keys in data, which is C-contiguous. keys has a
-    row of bytes for each of the `drawn` keys, as they are in data. changes is the number of drawn
-    keys that differ from the next key in data, or are the last key in data. Another `first` draws
-    other keys."""
+    row of bytes for each of the `drawn` keys. Another `first` draws other keys."""
     cdef cnp.npy_intp[2] shape
     cdef cnp.ndarray out
     cdef Py_ssize_t changes
     shape[0], shape[1] = drawn, cnp.PyArray_NBYTES(data) // size
     out = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
     with nogil:
-        changes = draw(<const char *>cnp.PyArray_DATA(data), size, shape[1], drawn, first,
-                       <char *>cnp.PyArray_DATA(out))
+        draw(<const char *>cnp.PyArray_DATA(data), size, shape[1], drawn, first,
+             <char *>cnp.PyArray_DATA(out), &changes)
     return out, changes

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastsel._core.scratch cimport Memory
-from fastsel._unique.keys cimport keys_t
+from fastsel._unique.keys cimport Keys, keys_t
 
 cdef enum:
     MAX_PART_BITS = 8             # the part of a key is noted in one byte
@@ -11,7 +11,7 @@ cdef enum:
 
 cdef class Scatter:
     cdef keys_t keys
-    cdef object owned             # the arrays that `keys` points to
+    cdef Keys owner               # of what `keys` points to
     cdef readonly Py_ssize_t parts
     cdef Py_ssize_t key_blocks    # blocks of 64 keys
     cdef readonly Py_ssize_t key_chunks  # chunks of each pass

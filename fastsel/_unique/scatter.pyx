@@ -10,7 +10,6 @@ word. The bytes also lead back from the entries to the keys: in the order of the
 each key is the next entry of its part. So `read_back` and `read_back_flags` read the results as one
 stream per part, and write them as one stream.
 """
-cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -18,9 +17,7 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u8
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, is_unequal, load_words, set_keys, wide_t
-
-cnp.import_array()      # for set_keys
+from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words, wide_t
 
 cdef class Scatter:
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
@@ -57,10 +54,8 @@ cdef class Scatter:
 cdef class ScatterByHash(Scatter):
     """A part has the words of a range of hashes. Keys that equal no other key may all have the same
     hash, so they are distributed evenly over all parts."""
-    def __init__(self, keys not None, tuple seeds not None, uint8_t[::1] part_of, bint positions,
-                 int threads):
-        set_keys(&self.keys, keys, seeds)
-        self.owned = keys
+    def __init__(self, Keys keys not None, uint8_t[::1] part_of, bint positions, int threads):
+        self.keys, self.owner = keys.fields, keys
         self.describe(MAX_PARTS, part_of, positions, threads)
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:

@@ -1,306 +1,390 @@
 """Groups of equal keys in ascending order: keys are scattered to parts by their value, and each
 part is sorted by one thread, so that equal keys lie side by side.
 
-Keys of 4 and 8 bytes become ordered keys. Quantiles of a sample are the limits between parts
-(quantiles.pyx), scatter.pyx writes the parts, and pieces.pyx sorts each part. Memory is reused:
+Keys become ordered keys. Quantiles of a sample are the limits between parts (quantiles.pyx),
+scatter.pyx writes the parts, and pieces.pyx sorts each part. Few keys are one part, which needs no
+scatter. Memory is reused:
 
 - the first words of a part become the ordered keys of its groups
 - the positions of its entries become the first positions of its groups; with an inverse, the group
-  ids of the entries; with all_positions, the positions of its sorted keys
+  ids of the entries; if positions are grouped, the positions of its sorted keys
 - the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from fastsel._core.parallel cimport Job, scan
-from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport alloc, free, new_intp, new_u64, new_u8
+from fastsel._core.results cimport new_array, new_result
+from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, set_keys, wide_t
-from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
+from fastsel._unique.groups cimport Groups, Request, values_at
+from fastsel._unique.keys cimport canonical, fs_load, keys_t, wide_t
+from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
     mark_runs, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t)
-from fastsel._unique.quantiles cimport Quantiles
-from fastsel._unique.sample cimport draw
-from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
+from fastsel._unique.quantiles cimport ScatterByValue
+from fastsel._unique.scatter cimport MAX_PARTS, read_back, scatter_keys
 
 cnp.import_array()
 
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
-    SAMPLED_PER_PART = 16         # keys: the standard deviation of the size of a part is 25 %
+    MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
+    # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
+    # than the key before it.
+    KEYS_PER_FALL = 64
     MIN_ROOM = 1 << 22            # bytes that the sorters of all threads may always have together
     MAX_PART_KEYS = 1 << 26       # longer parts would delay the handling of signals
 
 
-cdef class ScatterByValue(Scatter):
-    """Words are ordered keys; a part has the words between two limits (quantiles.pyx)."""
-    cdef Quantiles quantiles
-    cdef uint64_t[3] order_map        # sign, negative, minimum: makes ordered keys
-
-    def __init__(self, keys not None, tuple seeds not None, bint positions, int threads):
-        set_keys(&self.keys, keys, seeds)
-        self.owned, self.order_map = keys, keys.order_map
-        self.quantiles = self.sampled_quantiles(max(1, min(MAX_PARTS, keys.size // PART_KEYS)))
-        self.describe(self.quantiles.parts, None, positions, threads)
-
-    cdef Quantiles sampled_quantiles(self, Py_ssize_t parts):
-        """The quantiles of a sample. The random factor of the hash chooses the sample, so that
-        nobody can foresee it."""
-        cdef Py_ssize_t n = parts * SAMPLED_PER_PART, width = self.keys.width
-        cdef uint8_t[::1] items
-        cdef uint64_t[::1] sample
-        if parts == 1:
-            return Quantiles(new_u64(1), 1)
-        items, sample = new_u8(n * width), new_u64(n)
-        draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
-             <char *>&items[0])
-        level.ordered_keys[log2_width(width)](
-            <char *>&items[0], n, &self.keys.rule.significant, self.order_map, &sample[0])
-        view = cnp.PyArray_SimpleNewFromData(1, <cnp.npy_intp *>&n, cnp.NPY_UINT64, &sample[0])
-        cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
-        return Quantiles(sample, parts)
-
-    cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
-        cdef Py_ssize_t width = self.keys.width
-        level.ordered_keys[log2_width(width)](
-            self.keys.data + start * width, n, &self.keys.rule.significant, self.order_map, words)
-
-    cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        cdef uint64_t[BATCH] keys
-        self.load(start, n, keys)
-        self.quantiles.choose_parts(keys, n, parts)
-
-
-def sorted_groups(keys not None, tuple seeds not None, bint index, bint inverse, bint counts,
-                  bint merged, int threads):
-    """(values, index, inverse, counts) of a Keys of at least one number of 4 or 8 bytes, in
-    ascending order, with None for an output that is not wanted; None for too many keys (see
-    sorted_parts). The values are canonical words.
-
-    If `merged`, equal keys are one group. Otherwise each key is a group of its own: the index is
-    the permutation that sorts the keys, stably, and the inverse is the inverse permutation.
-    """
-    cdef SortParts job = sorted_parts(keys, seeds, index, inverse, merged, False, threads)
-    cdef cnp.npy_intp groups
-    cdef cnp.ndarray index_out = None, counts_out = None
-    if job is None:
-        return None
-    groups = job.groups[job.chunks]
-    if index:
-        index_out = new_result(groups, cnp.NPY_INTP)
-    if counts:
-        counts_out = new_result(groups, cnp.NPY_INTP)
-    values = job.values_of_groups(index_out, counts_out, threads)
-    if inverse:
-        read_back(job.scatter, job.scatter.positions, job.groups, job.inverse, threads)
-    return values, index_out, job.inverse_out, counts_out
-
-
-def sorted_positions(keys not None, tuple seeds not None, int threads):
-    """(values, indices, offsets), or None for too many keys. Keys and values are as for
-    sorted_groups. The keys of group g are at the positions indices[offsets[g]:offsets[g + 1]],
-    which ascend."""
-    cdef SortParts job = sorted_parts(keys, seeds, True, False, True, True, threads)
-    cdef cnp.ndarray indices, offsets
-    if job is None:
-        return None
-    indices = new_result(keys.size, cnp.NPY_INTP)
-    offsets = new_result(job.groups[job.chunks] + 1, cnp.NPY_INTP)
-    (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[job.groups[job.chunks]] = keys.size
-    return job.values_of_groups(indices, offsets, threads), indices, offsets
-
-
-cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint merged,
-                            bint all_positions, int threads):
-    """Sort the parts, and scan the numbers of their groups. Returns None for too many keys: 2^32
-    with index or inverse, or MAX_PART_KEYS in a part."""
-    cdef bint with_entries = index or inverse
-    cdef ScatterByValue scatter
-    cdef SortParts job
-    cdef cnp.ndarray inverse_out = None
-    cdef Py_ssize_t part
-    if with_entries and keys.size >= <Py_ssize_t>1 << 32:
-        return None
-    scatter = ScatterByValue(keys, seeds, with_entries, threads)
-    scatter_keys(scatter, threads)
-    if inverse:
-        inverse_out = new_result(keys.size, cnp.NPY_INTP)
-    job = SortParts(scatter, inverse_out, merged, all_positions)
-    if job.longest >= MAX_PART_KEYS:
-        return None
-    job.run(job.sorter_threads(threads))
-    for part in range(scatter.parts):
-        if job.no_memory[part]:
-            raise MemoryError()
-    scan(&job.groups[0], scatter.parts)
-    return job
-
-
-cdef class SortParts(Job):
-    """Sort each part. Its first words become the ordered keys of its groups, ascending; the bits of
-    run_starts mark the first key of each group. The head of this file says what positions and
-    inverse become."""
-    cdef ScatterByValue scatter
-    cdef object inverse_out
-    cdef Py_ssize_t[::1] inverse      # or None
-    cdef bint merged
-    cdef bint all_positions           # write the positions of all entries, not only of first ones
-    cdef bint with_entries
-    cdef Py_ssize_t longest           # number of keys of the longest part
-    cdef uint64_t[::1] run_starts     # bitmask of the sorted keys; each part begins a new block
-    cdef Py_ssize_t[::1] groups       # of each part: the number; after a scan, the offset
-    cdef uint8_t[::1] no_memory       # by part: 1 if there was no memory to sort it
-
-    def __init__(self, ScatterByValue scatter, inverse_out, bint merged, bint all_positions):
+cdef class Sorting(Groups):
+    cpdef bint find(self) except -1:
+        cdef keys_t *keys = &self.search.keys.fields
+        cdef Request request = self.search.request
+        # Words of 4 and 8 bytes are values; other values are found at their positions.
+        cdef bint with_positions = (
+            request.index or request.inverse or request.grouped or keys.width < 4)
         cdef Py_ssize_t part
-        self.scatter, self.merged, self.all_positions = scatter, merged, all_positions
-        self.inverse_out = self.inverse = inverse_out
-        self.chunks = scatter.parts
-        self.with_entries = scatter.positions is not None
-        self.run_starts = new_u64(self.first_block(scatter.parts) + 1)
-        self.groups = new_intp(scatter.parts + 1)
-        self.no_memory = new_u8(scatter.parts)
-        self.no_memory[:] = False
-        for part in range(scatter.parts):
-            self.longest = max(self.longest, scatter.start_of(part + 1) - scatter.start_of(part))
+        if not self.search.ascending or (request.grouped and keys.width < 4):
+            return False
+        if with_positions and keys.size >= <Py_ssize_t>1 << 32:
+            return False
+        self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
+        self.scatter_to_parts(with_positions)
+        if self.longest >= MAX_PART_KEYS:
+            return False
+        if request.inverse and not request.grouped:
+            self.inverse = new_result(keys.size, cnp.NPY_INTP)
+            self.inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
+        self.offsets = <Py_ssize_t *>self.scratch.alloc((self.chunks + 1) * sizeof(Py_ssize_t))
+        self.run_starts = <uint64_t *>self.scratch.alloc(
+            (self.first_block(self.chunks) + 1) * sizeof(uint64_t))
+        self.run(self.sorter_threads())
+        for part in range(self.chunks):
+            if self.offsets[part] < 0:
+                raise MemoryError()
+        scan(self.offsets, self.chunks)
+        self.direction = 1
+        self.set_values()
+        return True
+
+    # ---- parts --------------------------------------------------------------------------
+
+    cdef int scatter_to_parts(self, bint with_positions) except -1:
+        cdef keys_t *keys = &self.search.keys.fields
+        cdef int threads = self.search.threads
+        cdef Py_ssize_t part
+        self.chunks = max(1, min(MAX_PARTS, keys.size // PART_KEYS))
+        if threads == 1 and keys.size <= MAX_LONE_KEYS or self.chunks == 1:
+            self.chunks = 1
+            self.longest = keys.size
+            self.words = <char *>self.scratch.alloc(keys.size * sizeof(uint64_t))
+            self.order_words()
+            if with_positions:
+                self.key_positions = <uint32_t *>self.scratch.alloc(keys.size * sizeof(uint32_t))
+                for part in range(keys.size):
+                    self.key_positions[part] = <uint32_t>part
+                if self.four_bytes:
+                    self.sort_runs(<uint32_t *>self.words)
+                else:
+                    self.sort_runs(<uint64_t *>self.words)
+            return 0
+        self.scatter = ScatterByValue(self.search.keys, self.chunks, with_positions, threads)
+        scatter_keys(self.scatter, threads)
+        self.words = self.scatter.words
+        self.key_positions = &self.scatter.positions[0] if with_positions else NULL
+        for part in range(self.chunks):
+            self.longest = max(self.longest, self.start_of(part + 1) - self.start_of(part))
+        return 0
+
+    cdef void order_words(self) noexcept:
+        """Write the ordered keys of all keys to `words`, as words of 4 or 8 bytes."""
+        cdef const keys_t *keys = &self.search.keys.fields
+        cdef uint64_t *words = <uint64_t *>self.words
+        cdef Py_ssize_t j
+        if keys.width == 4:
+            fs_load(words, keys.data, keys.size * 4)
+            to_ordered_keys(&keys.rule, keys.order_map, 32, <uint32_t *>words, keys.size)
+            return
+        # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
+        level.ordered_keys[log2_width(keys.width)](
+            keys.data, keys.size, &keys.rule.significant, keys.order_map, words)
+        if keys.width < 4:
+            for j in range(keys.size):
+                (<uint32_t *>words)[j] = <uint32_t>words[j]
+
+    cdef int sort_runs(self, wide_t *words) except -1:
+        """Find the order of nearly sorted words, or of a few sorted runs: NumPy's stable sort finds
+        the runs, and only merges them."""
+        cdef cnp.npy_intp size = self.units
+        cdef Py_ssize_t falls = 0, j
+        cdef cnp.ndarray view
+        for j in range(size - 1):
+            falls += words[j] > words[j + 1]
+        if falls > size // KEYS_PER_FALL:
+            return 0
+        view = cnp.PyArray_SimpleNewFromData(
+            1, &size, cnp.NPY_UINT32 if self.four_bytes else cnp.NPY_UINT64, words)
+        self.run_order = cnp.PyArray_ArgSort(view, 0, cnp.NPY_MERGESORT)
+        return 0
+
+    cdef void copy_sorted(self, const wide_t *words, wide_t *out, uint32_t *entries) noexcept nogil:
+        """Write words and entries in the order that sort_runs has found."""
+        cdef const Py_ssize_t *order = <const Py_ssize_t *>cnp.PyArray_DATA(self.run_order)
+        cdef Py_ssize_t j
+        for j in range(self.units):
+            out[j], entries[j] = words[order[j]], <uint32_t>order[j]
+
+    cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil:
+        """The first entry of a part; if part is `chunks`, the number of all entries."""
+        if self.chunks == 1:
+            return part * self.units
+        return self.scatter.start_of(part)
 
     cdef Py_ssize_t first_block(self, Py_ssize_t part) noexcept nogil:
         """The first block of a part in run_starts: at least the number of blocks of all parts
         before it."""
-        return (self.scatter.start_of(part) >> 6) + part
+        return (self.start_of(part) >> 6) + part
 
-    cdef int sorter_threads(self, int threads) noexcept nogil:
+    cdef int sorter_threads(self) noexcept nogil:
         """The number of threads, at least one, whose sorters fit into the room for sorters. This
         room is 2.5 times the bytes of the keys, less the bytes of the scatter and of run_starts;
         but at least MIN_ROOM."""
-        cdef Py_ssize_t size = self.scatter.keys.size, width = self.scatter.keys.width
+        cdef Py_ssize_t size = self.search.keys.fields.size, width = self.search.keys.fields.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
-        cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.with_entries)
-        room -= 8 * (self.run_starts.shape[0] + self.scatter.starts.shape[0])
-        if self.with_entries:
+        cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.key_positions != NULL)
+        if self.chunks == 1:
+            return 1
+        room -= 8 * (self.first_block(self.chunks) + self.scatter.starts.shape[0])
+        if self.key_positions != NULL:
             room -= sizeof(uint32_t) * size
-        if self.inverse is not None:
+        if self.inverse_data != NULL:
             nbytes += sizeof(uint32_t) * self.longest
-        return <int>max(1, min(<Py_ssize_t>threads, max(MIN_ROOM, room) // nbytes))
+        return <int>max(1, min(<Py_ssize_t>self.search.threads, max(MIN_ROOM, room) // nbytes))
+
+    # ---- the sort of a part -------------------------------------------------------------
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        if self.scatter.start_of(k) == self.scatter.start_of(k + 1):
-            self.groups[k] = 0
-        elif self.scatter.four_bytes:
-            self.sort(k, <uint32_t *>self.scatter.words)
+        """Sort part k. Its first words become the ordered keys of its groups, ascending; the bits
+        of run_starts mark the first key of each group; offsets[k] becomes the number of groups, or
+        -1 if there is no memory."""
+        if self.start_of(k) == self.start_of(k + 1):
+            self.offsets[k] = 0
+        elif self.four_bytes:
+            self.sort(k, <uint32_t *>self.words)
         else:
-            self.sort(k, <uint64_t *>self.scatter.words)
+            self.sort(k, <uint64_t *>self.words)
 
     cdef void sort(self, Py_ssize_t part, wide_t *words) noexcept nogil:
-        cdef Py_ssize_t start = self.scatter.start_of(part)
-        cdef Py_ssize_t n = self.scatter.start_of(part + 1) - start
-        cdef uint64_t *bits = &self.run_starts[self.first_block(part)]
-        cdef uint64_t nan = ordered_key_of(self.scatter.order_map, self.scatter.keys.rule.nan)
+        cdef const keys_t *keys = &self.search.keys.fields
+        cdef Py_ssize_t start = self.start_of(part), n = self.start_of(part + 1) - start
+        cdef uint64_t *bits = self.run_starts + self.first_block(part)
         cdef uint32_t *entries = NULL
-        cdef Py_ssize_t groups = n, j
+        cdef Py_ssize_t groups = -1, j
+        cdef bint ready
         cdef sorter_t sorter
-        if self.inverse is not None:
+        if self.inverse_data != NULL:
             entries = <uint32_t *>alloc(n * sizeof(uint32_t))
-        if (sorter_start(&sorter, sizeof(wide_t), n, self.with_entries) != 0
-                or self.inverse is not None and entries == NULL):
-            self.no_memory[part] = True
-            sorter_free(&sorter)
-            free(entries)
-            return
-        if self.inverse is not None:
-            for j in range(n):
+        elif self.key_positions != NULL:
+            entries = self.key_positions + start
+        ready = sorter_start(&sorter, sizeof(wide_t), n, self.key_positions != NULL) == 0
+        if ready and (entries != NULL or self.key_positions == NULL):
+            for j in range(n if self.inverse_data != NULL else 0):
                 entries[j] = <uint32_t>j
-        elif self.with_entries:
-            entries = &self.scatter.positions[start]
-        sort_keys(&sorter, words + start, n, entries)
-        if self.merged:
-            groups = mark_runs(<wide_t *>sorter.keys, n, nan,
-                               self.scatter.keys.rule.nan_unequal, bits)
-        else:
-            memset(bits, 0xff, blocks_of(n) * sizeof(uint64_t))
-            if n & 63:
-                bits[n >> 6] = (<uint64_t>1 << (n & 63)) - 1
-        level.compress[2 + (sizeof(wide_t) == 8)](
-            bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
-        if self.with_entries and not self.all_positions:
-            level.compress[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
-        if self.inverse is not None:
-            self.write_groups(start, n, bits, entries, sorter.entries, groups)
+            if self.run_order is not None:
+                self.copy_sorted(words, <wide_t *>sorter.keys, entries)
+            else:
+                sort_keys(&sorter, words + start, n, entries)
+            groups = mark_runs(<wide_t *>sorter.keys, n, ordered_key_of(
+                keys.order_map, keys.rule.nan), keys.rule.nan_unequal, bits)
+            level.compress[2 + (sizeof(wide_t) == 8)](
+                bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
+            if self.key_positions != NULL and not self.search.request.grouped:
+                level.compress[2](
+                    bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
+                if self.inverse_data == NULL:
+                    memcpy(entries, sorter.entries, groups * sizeof(uint32_t))
+                else:
+                    self.write_groups(part, entries, sorter.entries, groups)
+        if self.inverse_data != NULL:
             free(entries)
-        elif self.with_entries and not self.all_positions:
-            memcpy(entries, sorter.entries, groups * sizeof(uint32_t))
-        self.groups[part] = groups
         sorter_free(&sorter)
+        self.offsets[part] = groups
 
-    cdef void write_groups(self, Py_ssize_t start, Py_ssize_t n, const uint64_t *bits,
-                           const uint32_t *entries, const uint32_t *first_entries,
-                           Py_ssize_t groups) noexcept nogil:
+    cdef void write_groups(self, Py_ssize_t part, const uint32_t *entries,
+                           const uint32_t *first_entries, Py_ssize_t groups) noexcept nogil:
         """Write the first positions of the groups of a part to the inverse, and the group id of
         each entry to the positions."""
-        cdef Py_ssize_t[::1] inverse = self.inverse
-        cdef uint32_t[::1] positions = self.scatter.positions
-        cdef Py_ssize_t j
+        cdef Py_ssize_t start = self.start_of(part), n = self.start_of(part + 1) - start, j
+        cdef const uint64_t *bits = self.run_starts + self.first_block(part)
+        cdef uint32_t *positions = self.key_positions + start
+        cdef Py_ssize_t *inverse = self.inverse_data + start
         cdef uint32_t group = <uint32_t>-1
         for j in range(groups):
-            inverse[start + j] = positions[start + first_entries[j]]
+            inverse[j] = positions[first_entries[j]]
         for j in range(n):
             group += <uint32_t>((bits[j >> 6] >> (j & 63)) & 1)
-            positions[start + entries[j]] = group
+            positions[entries[j]] = group
 
-    cdef cnp.ndarray values_of_groups(self, index, counts, int threads):
-        """The words of all groups. Writes index and counts if they are not None."""
-        cdef int kind = cnp.NPY_UINT32 if self.scatter.four_bytes else cnp.NPY_UINT64
-        values = new_result(self.groups[self.chunks], kind)
-        WriteGroups(self, values, index, counts).run(threads)
-        return values
+    # ---- outputs ------------------------------------------------------------------------
+
+    cdef int set_values(self) except -1:
+        """Set values and, if requested or needed for the values, the index."""
+        cdef cnp.ndarray rows = self.search.rows, data = self.search.keys.data
+        cdef keys_t *keys = &self.search.keys.fields
+        cdef cnp.npy_intp groups = self.offsets[self.chunks]
+        cdef PartOutputs outputs = PartOutputs(self)
+        if self.search.request.index or keys.width < 4:
+            self.index = new_result(groups, cnp.NPY_INTP)
+            outputs.index = <Py_ssize_t *>cnp.PyArray_DATA(<cnp.ndarray>self.index)
+        if keys.width >= 4:
+            self.values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(data))
+            outputs.values = <char *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
+        if outputs.index != NULL or outputs.values != NULL:
+            outputs.run(self.search.threads)
+        if keys.width < 4:
+            self.values = values_at(rows, self.index)
+            return 0
+        if keys.rule.limit < keys.rule.significant:
+            if keys.width == 8:
+                restore_bits(keys, <uint64_t *>outputs.values, groups, outputs.index)
+            else:
+                restore_bits(keys, <uint32_t *>outputs.values, groups, outputs.index)
+        self.values = self.like_rows(self.values)
+        return 0
+
+    cpdef tuple finish(self, ranks):
+        cdef cnp.ndarray counts = None
+        cdef Py_ssize_t[::1] offsets
+        cdef PartOutputs outputs
+        cdef Py_ssize_t j
+        if self.search.request.counts:
+            counts = new_result(self.offsets[self.chunks], cnp.NPY_INTP)
+            outputs = PartOutputs(self)
+            outputs.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts)
+            outputs.run(self.search.threads)
+        if self.inverse_data != NULL and self.chunks == 1:
+            for j in range(self.units):
+                self.inverse_data[j] = self.key_positions[j]
+        elif self.inverse_data != NULL:
+            offsets = new_intp(self.chunks + 1)
+            memcpy(&offsets[0], self.offsets, (self.chunks + 1) * sizeof(Py_ssize_t))
+            read_back(
+                self.scatter, self.scatter.positions, offsets, self.inverse, self.search.threads)
+        self.scratch = self.scatter = None    # frees their memory before the caller needs more
+        return self.inverse, counts
+
+    cpdef tuple positions(self, ranks):
+        cdef Py_ssize_t groups = self.offsets[self.chunks]
+        cdef cnp.ndarray indices = new_result(self.units, cnp.NPY_INTP)
+        cdef cnp.ndarray offsets = new_result(groups + 1, cnp.NPY_INTP)
+        cdef PartOutputs outputs = PartOutputs(self)
+        outputs.indices = <Py_ssize_t *>cnp.PyArray_DATA(indices)
+        outputs.starts = <Py_ssize_t *>cnp.PyArray_DATA(offsets)
+        outputs.starts[groups] = self.units
+        outputs.run(self.search.threads)
+        return indices, offsets
+
+    cpdef cnp.ndarray order(self):
+        """The positions of all keys, ascending by key; equal keys keep their order. The request was
+        for grouped positions. Call this instead of `positions`."""
+        cdef cnp.ndarray indices = new_result(self.units, cnp.NPY_INTP)
+        cdef PartOutputs outputs = PartOutputs(self)
+        outputs.indices = <Py_ssize_t *>cnp.PyArray_DATA(indices)
+        outputs.run(self.search.threads)
+        return indices
 
 
-cdef class WriteGroups(Job):
-    """Write values, index and counts of the groups of each part. With all_positions, index gets the
-    positions of all keys, group after group, and counts gets the offset of each group in index."""
-    cdef SortParts job
-    cdef Scatter scatter
-    cdef cnp.ndarray values
-    cdef Py_ssize_t[::1] index        # or None
-    cdef Py_ssize_t[::1] counts       # or None
+cdef class PartOutputs(Job):
+    """Write outputs of the groups of each part; a pointer is NULL if its output is not written."""
+    cdef Sorting sorting
+    cdef char *values
+    cdef Py_ssize_t *index
+    cdef Py_ssize_t *counts
+    cdef Py_ssize_t *indices      # positions of all keys, group after group
+    cdef Py_ssize_t *starts       # by group: where it begins in indices
 
-    def __init__(self, SortParts job, cnp.ndarray values, Py_ssize_t[::1] index,
-                 Py_ssize_t[::1] counts):
-        self.job, self.scatter, self.values = job, job.scatter, values
-        self.chunks = job.chunks
-        self.index, self.counts = index, counts
+    def __cinit__(self, Sorting sorting):
+        self.sorting, self.chunks = sorting, sorting.chunks
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t first = self.job.groups[k], groups = self.job.groups[k + 1] - first
-        cdef Py_ssize_t width = self.scatter.keys.width, start = self.scatter.start_of(k), g
-        cdef Py_ssize_t n = self.scatter.start_of(k + 1) - start
-        cdef char *values = <char *>cnp.PyArray_DATA(self.values) + first * width
-        cdef const uint32_t[::1] positions = self.scatter.positions
-        cdef const Py_ssize_t[::1] inverse = self.job.inverse
-        cdef Py_ssize_t[::1] index = self.index, counts = self.counts
+        cdef Py_ssize_t first = self.sorting.offsets[k], g
+        cdef Py_ssize_t groups = self.sorting.offsets[k + 1] - first
+        cdef Py_ssize_t start = self.sorting.start_of(k), n = self.sorting.start_of(k + 1) - start
+        cdef const uint64_t *order_map = self.sorting.search.keys.fields.order_map
+        cdef const uint32_t *positions = self.sorting.key_positions + start
+        cdef char *values
         if groups == 0:
             return
-        memcpy(values, self.scatter.words + start * width, groups * width)
-        if width == 4:
-            to_words(self.job.scatter.order_map, <uint32_t *>values, groups)
-        else:
-            to_words(self.job.scatter.order_map, <uint64_t *>values, groups)
-        if self.job.all_positions:
-            for g in range(start, start + n):
-                index[g] = positions[g]
-            level.write(&self.job.run_starts[self.job.first_block(k)], blocks_of(n), start,
-                        is_sparse(groups, blocks_of(n)), <intptr_t *>&counts[first], groups)
-            return
-        if index is not None:
+        if self.values != NULL and self.sorting.four_bytes:
+            values = self.values + first * 4
+            memcpy(values, self.sorting.words + start * 4, groups * 4)
+            to_words(order_map, <uint32_t *>values, groups)
+        elif self.values != NULL:
+            values = self.values + first * 8
+            memcpy(values, self.sorting.words + start * 8, groups * 8)
+            to_words(order_map, <uint64_t *>values, groups)
+        if self.index != NULL and self.sorting.inverse_data != NULL:
+            memcpy(self.index + first, self.sorting.inverse_data + start,
+                   groups * sizeof(Py_ssize_t))
+        elif self.index != NULL:
             for g in range(groups):
-                index[first + g] = (inverse[start + g] if inverse is not None
-                                    else positions[start + g])
-        if counts is not None:
-            level.write(&self.job.run_starts[self.job.first_block(k)], blocks_of(n), 0,
-                        is_sparse(groups, blocks_of(n)), <intptr_t *>&counts[first], groups)
+                self.index[first + g] = positions[g]
+        if self.indices != NULL:
+            for g in range(n):
+                self.indices[start + g] = positions[g]
+        if self.starts != NULL:
+            self.write_starts(k, start, self.starts + first)
+        if self.counts != NULL:
+            self.write_starts(k, 0, self.counts + first)
             for g in range(first, first + groups - 1):
-                counts[g] = counts[g + 1] - counts[g]
-            counts[first + groups - 1] = n - counts[first + groups - 1]
+                self.counts[g] = self.counts[g + 1] - self.counts[g]
+            self.counts[first + groups - 1] = n - self.counts[first + groups - 1]
+
+    cdef void write_starts(self, Py_ssize_t k, Py_ssize_t start, Py_ssize_t *out) noexcept nogil:
+        """Write where the groups of part k begin; `start` is added."""
+        cdef Py_ssize_t blocks = blocks_of(self.sorting.start_of(k + 1) - self.sorting.start_of(k))
+        cdef Py_ssize_t groups = self.sorting.offsets[k + 1] - self.sorting.offsets[k]
+        level.write(self.sorting.run_starts + self.sorting.first_block(k), blocks, start,
+                    is_sparse(groups, blocks), <intptr_t *>out, groups)
+
+
+cdef void restore_bits(const keys_t *keys, wide_t *values, Py_ssize_t groups,
+                       const Py_ssize_t *index) noexcept:
+    """Give zero and NaN among the ascending values of floats the bits of their first occurrences.
+    index has the first positions, or is NULL. Several NaN keep their order. If another thread has
+    changed the keys, some values keep their canonical bits."""
+    cdef const wide_t *items = <const wide_t *>keys.data
+    cdef Py_ssize_t i = 0, zero = 0, stop = groups, nans = 0, middle
+    cdef wide_t nan = <wide_t>keys.rule.nan, item
+    while zero < stop:
+        middle = (zero + stop) >> 1
+        if ordered_key_of(keys.order_map, values[middle]) < ordered_key_of(keys.order_map, 0):
+            zero = middle + 1
+        else:
+            stop = middle
+    if zero < groups and values[zero] == 0:
+        i = index[zero] if index != NULL else 0
+        while i < keys.size:
+            fs_load(&item, items + i, sizeof(item))
+            i += 1
+            if canonical(&keys.rule, item) == 0:
+                values[zero] = item
+                break
+    while nans < groups and values[groups - 1 - nans] == nan:
+        nans += 1
+    if index != NULL:
+        for middle in range(groups - nans, groups):
+            fs_load(&item, items + index[middle], sizeof(item))
+            if canonical(&keys.rule, item) == nan:
+                values[middle] = item
+        return
+    i = 0
+    while nans and i < keys.size:
+        fs_load(&item, items + i, sizeof(item))
+        if canonical(&keys.rule, item) == nan:
+            values[groups - nans] = item
+            nans -= 1
+        i += 1

@@ -10,115 +10,126 @@ replaces them by the final ids; before that, the caller may order the groups.
 If only first occurrences of words of 4 or 8 bytes are wanted, a filter has the recent keys; a key
 in the filter needs no lookup.
 """
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, round_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport alloc, free
+from fastsel._core.scratch cimport alloc, free, new_memory
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
+from fastsel._unique.groups cimport (
+    CACHE_BYTES, GROUP_BYTES, Groups, Request, Search, table_count, values_at)
 from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
-from fastsel._unique.keys cimport (
-    BATCH, key_at, keys_t, load_words, prefetch_keys, set_keys)
+from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
 from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 
 cnp.import_array()
 
 cdef enum:
     # A batch uses the filter if at least half of its keys are recent. After MAX_MISSED batches in a
-    # row that have not used the filter, the rest of the round does not use it.
+    # row that have not used the filter, it is tried again only after MISSED_PERIOD batches.
     MAX_MISSED = 8
+    MISSED_PERIOD = 256
 
 
-cdef class Tables:
-    """The state between `find` and `finish`; between them, the caller may order the groups."""
-    def __init__(self, keys not None, tuple seeds not None, Py_ssize_t max_groups,
-                 Py_ssize_t expected, bint inverse, bint counts, int threads,
-                 bint skips_unequal=False, bint with_ids=False):
-        """keys is a Keys of at least one key. A chunk table grows for at most max_groups groups;
-        expected is an estimate of the number of groups, or 0. If skips_unequal, keys that equal no
-        other do not become groups; then neither inverse nor counts may be wanted. If with_ids, the
-        tables have ids even if no output needs them."""
-        cdef Py_ssize_t size
-        set_keys(&self.keys, keys, seeds)
-        self.owned, self.threads, size = keys, threads, self.keys.size
-        self.max_groups, self.expected, self.counted = max_groups, min(expected, max_groups), counts
-        self.with_ids = with_ids or inverse or counts or not self.keys.is_word
-        self.skips_unequal = skips_unequal
+@cython.no_gc_clear               # __dealloc__ reads what self.memory owns
+cdef class Tables(Groups):
+    """The groups are in order of first occurrence."""
+    def __init__(self, Search search not None):
+        cdef keys_t *keys = &search.keys.fields
+        cdef Request request = search.request
+        cdef Py_ssize_t size = keys.size
+        Groups.__init__(self, search)
+        self.expected = search.sample().groups
+        self.chunks = table_count(size * keys.width, self.expected, search.threads)
+        self.max_groups = 2 * max(self.expected, CACHE_BYTES // GROUP_BYTES // self.chunks)
+        self.with_ids = (request.inverse or request.counts or not keys.is_word
+                         or request.for_lookup and request.index)
+        self.skips_unequal = request.for_lookup and not request.inverse
         self.key_blocks = blocks_of(size)
-        self.key_chunks = min(self.key_blocks, max(1, threads))
-        self.rounds = chunk_count(
-            self.key_blocks // self.key_chunks, 1, 32 * max(8, self.keys.width))
-        self.tables = <chunk_table_t *>alloc(self.key_chunks * sizeof(chunk_table_t))
-        if self.tables == NULL:
-            raise MemoryError()
-        memset(self.tables, 0, self.key_chunks * sizeof(chunk_table_t))
-        if inverse:
+        self.chunks = min(self.key_blocks, self.chunks)
+        self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 32 * max(8, keys.width))
+        self.memory = new_memory(self.chunks, sizeof(chunk_table_t), b"B")
+        self.tables = <chunk_table_t *>self.memory.data
+        memset(self.tables, 0, self.chunks * sizeof(chunk_table_t))
+        if request.inverse:
             self.inverse = new_result(size, cnp.NPY_INTP)
+            self.inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(<cnp.ndarray>self.inverse)
 
-    def find(self):
-        """Find the groups. Returns False if a table may have too many groups, or needs too many
-        probes."""
+    cpdef bint find(self) except -1:
         cdef const table_t *whole = &self.tables[0].table
-        cdef cnp.npy_intp length
+        cdef cnp.ndarray index
         cdef Py_ssize_t step = 1
-        FillTables(self, 0).run_rounds(self.rounds, self.threads)
-        while step < self.key_chunks and self.worst_status() == 0:
-            MergePairs(self, step).run(self.threads)
+        self.run_rounds(self.rounds, self.search.threads)
+        while step < self.chunks and self.worst_status() == 0:
+            MergePairs(self, step).run(self.search.threads)
             step *= 2
         if self.worst_status() == NO_MEMORY:
             raise MemoryError()
         if self.worst_status():
             return False
-        length = whole.length
-        self.index = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-        memcpy(cnp.PyArray_DATA(self.index), whole.first_positions, length * sizeof(Py_ssize_t))
+        self.index = index = new_result(whole.length, cnp.NPY_INTP)
+        memcpy(cnp.PyArray_DATA(index), whole.first_positions, whole.length * sizeof(Py_ssize_t))
+        if not self.search.request.for_lookup:
+            self.values = values_at(self.search.rows, index)
         return True
 
-    def finish(self, const Py_ssize_t[::1] ranks=None):
-        """(inverse, counts), with None for an output that is not wanted. Counts are in order of
-        first occurrence. The inverse has group ids in this order or, with ranks, the rank of the
-        group of each key. Call this once: it relabels the inverse in place."""
+    cpdef tuple finish(self, ranks):
         cdef const table_t *whole = &self.tables[0].table
+        cdef const Py_ssize_t[::1] new_ids = ranks
         cdef Py_ssize_t length = whole.length, step = 1, g
         cdef Py_ssize_t *group_ids
         cdef cnp.ndarray counts = None
-        if self.counted:
+        if self.search.request.counts:
             counts = new_result(length, cnp.NPY_INTP)
             memcpy(cnp.PyArray_DATA(counts), whole.counts, length * sizeof(Py_ssize_t))
-        if self.inverse is not None and (ranks is not None or self.key_chunks > 1):
+        if self.inverse is not None and (ranks is not None or self.chunks > 1):
             group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
             if group_ids == NULL:
                 raise MemoryError()
             self.tables[0].group_ids = group_ids
             for g in range(length):
-                group_ids[g] = g if ranks is None else ranks[g]
-            while step < self.key_chunks:
+                group_ids[g] = g if new_ids is None else new_ids[g]
+            while step < self.chunks:
                 step *= 2
             while step > 1:
                 step //= 2
-                MapPairs(self, step).run(self.threads)
-            Relabel(self, 0).run_rounds(self.rounds, self.threads)
+                MapPairs(self, step).run(self.search.threads)
+            Relabel(self, 0).run_rounds(self.rounds, self.search.threads)
         return self.inverse, counts
 
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        """Add the keys that chunk k % chunks handles in round k // chunks to the chunk's table, and
+        write the chunk's inverse if it is requested."""
+        cdef const keys_t *keys = &self.search.keys.fields
+        cdef chunk_table_t *chunk_table = &self.tables[k % self.chunks]
+        if k < self.chunks:
+            chunk_table.status = table_start(
+                &chunk_table.table, keys, self.with_ids, self.max_groups, 0,
+                min(min(self.expected, self.max_groups) + BATCH, keys.size))
+            chunk_table.table.skips_unequal = self.skips_unequal
+        if chunk_table.status == 0:
+            fill(chunk_table, keys, self.first_key(k), self.first_key(k + self.chunks),
+                 self.search.request.counts, self.inverse_data)
+
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil:
-        """The first key that chunk k % key_chunks handles in round k // key_chunks."""
-        return min(round_start(self.key_blocks, self.key_chunks, self.rounds, k) * 64,
-                   self.keys.size)
+        """The first key that chunk k % chunks handles in round k // chunks."""
+        return min(round_start(self.key_blocks, self.chunks, self.rounds, k) * 64,
+                   self.search.keys.fields.size)
 
     cdef Py_ssize_t worst_status(self) noexcept nogil:
         """0, or the lowest status of the chunk tables that gave up."""
         cdef Py_ssize_t k, status = 0
-        for k in range(self.key_chunks):
+        for k in range(self.chunks):
             status = min(status, self.tables[k].status)
         return status
 
     def __dealloc__(self):
-        for k in range(self.key_chunks if self.tables != NULL else 0):
+        for k in range(self.chunks if self.tables != NULL else 0):
             free_chunk_table(&self.tables[k])
-        free(self.tables)
 
 
 cdef void free_chunk_table(chunk_table_t *chunk_table) noexcept nogil:
@@ -134,29 +145,11 @@ cdef class TablePass(Job):
     """A pass over the tables of the chunks, or over pairs of them."""
     cdef Tables state
     cdef Py_ssize_t step              # distance of the two tables of a pair; 0: no pairs
-    cdef Py_ssize_t[::1] inverse      # or None
 
     def __cinit__(self, Tables state, Py_ssize_t step):
-        self.state, self.step, self.inverse = state, step, state.inverse
-        self.chunks = state.key_chunks
+        self.state, self.step, self.chunks = state, step, state.chunks
         if step:                      # the number of pairs
-            self.chunks = (state.key_chunks + step - 1) // (2 * step)
-
-
-cdef class FillTables(TablePass):
-    """Fill the table of a chunk, and write the chunk's inverse if it is wanted, one round at a
-    time."""
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef chunk_table_t *chunk_table = &self.state.tables[k % self.chunks]
-        if k < self.chunks:
-            chunk_table.status = table_start(
-                &chunk_table.table, &self.state.keys, self.state.with_ids, self.state.max_groups, 0,
-                self.state.expected + BATCH)
-            chunk_table.table.skips_unequal = self.state.skips_unequal
-        if chunk_table.status == 0:
-            fill(chunk_table, &self.state.keys, self.state.first_key(k),
-                 self.state.first_key(k + self.chunks), self.state.counted,
-                 &self.inverse[0] if self.inverse is not None else NULL)
+            self.chunks = (state.chunks + step - 1) // (2 * step)
 
 
 cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start, Py_ssize_t stop,
@@ -165,7 +158,6 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
     group. If inverse is not NULL, write the group id of key i to inverse[i]. Counts and inverse
     need a table with ids. If the table gives up, its status says why."""
     cdef Py_ssize_t n
-    chunk_table.missed = 0
     while start < stop and chunk_table.status == 0:
         n = min(stop - start, BATCH)
         if keys.is_word:
@@ -219,7 +211,7 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
     than MAX_MISSED batches in a row have not used the filter. Before the words were added, the
     table had `before` groups."""
     cdef Py_ssize_t j
-    chunk_table.missed += 1
+    chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
             or keys.width < 4 or not can_repeat(keys)):
         return
@@ -311,13 +303,13 @@ cdef class MergePairs(TablePass):
         cdef table_t *whole = &self.state.tables[2 * k * self.step].table
         cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
         cdef Py_ssize_t length = chunk_table.table.length, g = 0
-        whole.max_groups = self.state.key_chunks * self.state.max_groups
+        whole.max_groups = self.state.chunks * self.state.max_groups
         chunk_table.group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
         if chunk_table.group_ids == NULL:
             chunk_table.status = NO_MEMORY
         while g < length and chunk_table.status == 0:
             chunk_table.status = merge_batch(
-                &self.state.keys, whole, &chunk_table.table, g, chunk_table.group_ids)
+                &self.state.search.keys.fields, whole, &chunk_table.table, g, chunk_table.group_ids)
             g += BATCH
         table_free(&chunk_table.table)
         memset(&chunk_table.table, 0, sizeof(table_t))
@@ -360,7 +352,7 @@ cdef class Relabel(TablePass):
     ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t *group_ids = self.state.tables[k % self.chunks].group_ids
-        cdef Py_ssize_t[::1] inverse = self.inverse
+        cdef Py_ssize_t *inverse = self.state.inverse_data
         cdef Py_ssize_t i
         for i in range(self.state.first_key(k), self.state.first_key(k + self.chunks)):
             inverse[i] = group_ids[inverse[i]]

@@ -15,7 +15,6 @@ except ImportError as error:
         "fastsel.onnx.OPS and fastsel.onnx.Backend need onnx: pip install onnx"
     ) from error
 
-from fastsel._unique import _distinct
 from fastsel.onnx import _operators as functions
 
 
@@ -48,7 +47,7 @@ class Unique(Operator):
 
     def _run(self, X, axis=None, sorted=1):
         names = [*self.onnx_node.output, "", "", ""][1:4]
-        outputs = functions.unique_outputs(X, axis, sorted, _distinct.Wanted(*map(bool, names)))
+        outputs = functions.unique_outputs(X, axis, sorted, [bool(name) for name in names])
         # The evaluator accepts only arrays here; `run` removes these placeholders.
         return tuple(outputs[0] if output is None else output for output in outputs)
 

@@ -209,7 +209,7 @@ def unique(
     >>> fastsel.onnx.unique([[2.0, 1.0], [1.0, 3.0]]).inverse_indices
     array([1, 0, 0, 2])
     """
-    every = _distinct.Wanted(True, True, True)
+    every = True, True, True
     return UniqueOutputs(*unique_outputs(X, axis, sorted, every, equal_nan))
 
 
@@ -221,7 +221,7 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     compared = array
     if axis is not None and array.dtype.kind in "OT":
         # Slices of the inverse are compared: the group ids are in the order of the strings.
-        wanted = wanted._replace(index=True)
+        wanted = True, *wanted[1:]
         compared = _distinct.unique(array, return_inverse=True)[1]
     outputs = _distinct.unique(
         compared, *wanted, axis, equal_nan=equal_nan, sorted=bool(sorted)
@@ -230,7 +230,7 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     extra_outputs = [extras.pop(0) if is_wanted else None for is_wanted in wanted]
     if compared is not array:
         values = array.take(extra_outputs[0], axis)
-    if wanted.inverse:
+    if extra_outputs[1] is not None:
         extra_outputs[1] = extra_outputs[1].reshape(-1)
     return [values, *extra_outputs]
 

@@ -264,8 +264,8 @@ def test_the_report_names_the_algorithms_of_unique_and_their_reasons(report):
     np.unique(np.arange(100_000) % 7)
     chosen = [line for line in report.lines() if line.startswith("unique chose ")]
     assert chosen == [
-        f"unique chose small 3 times: {_plan.SMALL.reason}",
-        "unique chose dense 1 time: the keys are of a narrow range",
+        f"unique chose sorting 3 times: {_plan.SORT_FEW.reason}",
+        f"unique chose dense 1 time: {_plan.DENSE.reason}",
     ]
 
 

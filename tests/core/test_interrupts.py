@@ -378,7 +378,7 @@ def ends_unique(items, threads):
 
     def interrupt(frame):
         cached, bytecode = scratch.cached_bytes(), frame.f_lasti
-        if frame.f_code.co_name == "by_sorting" and cached > first.setdefault(bytecode, cached):
+        if frame.f_code.co_name == "find_groups" and cached > first.setdefault(bytecode, cached):
             between_parts.append(cached)
             if len(between_parts) == 3:
                 raise KeyboardInterrupt

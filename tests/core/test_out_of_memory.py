@@ -29,12 +29,13 @@ import ctypes, functools, gc, sys
 import numpy as np
 import fastsel, fastsel._unique._plan, fastsel._core._gate
 import fastsel._core._threads
-from fastsel._unique.small_unique import unique_small
 from operators import cases
+from fastsel._unique import _keys
+from fastsel._unique.few import outputs_of_few
+from fastsel._unique.groups import Request
 
 fastsel._core._threads.MIN_CHUNK_BYTES = 1
 fastsel._core._gate.TINY_ITEMS = fastsel._unique._plan.TINY_ITEMS = 0
-fastsel._unique._plan.SMALL_ITEMS = 0
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
@@ -68,11 +69,9 @@ def forced(algorithm, function, *arguments, **keywords):
             fastsel._unique._plan.FORCED.reset(token)
     return call
 
-def small(array, *wanted):
-    rule, order = (2**64 - 1, 2**64 - 1, 0, False), (2**63, 0, 0)
-    seeds = 0x243F6A8885A308D3, 0x13198A2E03707345
-    outputs = unique_small(array, rule, order, seeds, *wanted, 0, 16)
-    return tuple(output for output in outputs if output is not None)
+def few(array, *wanted):
+    rule = _keys.loaded_rule(array.dtype, True)
+    return outputs_of_few(array, rule, _keys.SEEDS, Request(*wanted))
 
 few_repeated = np.append(many[:2000] * 2**40, many[:9] * 2**40)
 ALL = dict(return_index=True, return_inverse=True, return_counts=True)
@@ -90,10 +89,10 @@ calls |= {
     "unique_first": lambda: fastsel.unique(many[:9000], sorted=False),
     "unique_dense": lambda: fastsel.unique(many, sorted=False),
     "unique_dense_all": lambda: fastsel.unique(many % 4, **ALL),
-    "unique_small": lambda: small(few_repeated[:500], True, True, True, True),
-    "unique_small_values": lambda: small(few_repeated, False, False, False, True),
-    "unique_small_table": lambda: small(few_repeated // 2**42, True, True, True, True),
-    "unique_small_first": lambda: small(few_repeated, True, True, True, False),
+    "unique_few": lambda: few(few_repeated[:500], True, True, True, True),
+    "unique_few_values": lambda: few(few_repeated, False, False, False, True),
+    "unique_few_table": lambda: few(few_repeated // 2**42, True, True, True, True),
+    "unique_few_first": lambda: few(few_repeated, True, True, True, False),
     "unique_texts_in_order": lambda: fastsel.unique(np.sort(texts), **ALL),
     "unique_tables_first": forced("tables", fastsel.unique, many % 3000, sorted=False),
     "unique_sorting": forced("sorting", fastsel.unique, many),

@@ -12,9 +12,10 @@ from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
 
 import fastsel
-from fastsel._sets import _membership
+from fastsel._sets import _index_in, _membership
 from fastsel._sets.few_tests import MAX_TESTS
 from fastsel._unique import _keys, _plan
+from fastsel._unique.tables import Tables
 
 pytestmark = SIGNALLING_NANS
 
@@ -56,7 +57,7 @@ def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads,
 
 
 @pytest.mark.parametrize("num_tests", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
-@pytest.mark.parametrize("size", [1, 67, _plan.SMALL_ITEMS, 100_001])
+@pytest.mark.parametrize("size", [1, 67, _plan.TINY_ITEMS, 100_001])
 @pytest.mark.parametrize("step", [1, 1_000_003])
 def test_num_threads_agnosticism(num_tests, size, step, each_num_threads):
     rng = np.random.default_rng(size)
@@ -254,13 +255,10 @@ def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, kernel
 
 def test_the_table_has_the_smaller_array(monkeypatch, kernels_with_few_threads):
     table_sizes = []
-    make_table = _membership.new_tables
     monkeypatch.setattr(
-        _membership,
-        "new_tables",
-        lambda keys, *rest, **options: (
-            table_sizes.append(keys.size) or make_table(keys, *rest, **options)
-        ),
+        _index_in,
+        "Tables",
+        lambda search: table_sizes.append(search.size) or Tables(search),
     )
     many, few = np.arange(50_000) * 1_000_003, np.arange(100) * 2_000_006
     fastsel.index_in(many, few)

@@ -14,8 +14,9 @@ from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
 
 import fastsel
+from fastsel._sets._membership import FEW_ITEMS
 from fastsel._sets.few_tests import MAX_TESTS
-from fastsel._unique import _keys, _plan
+from fastsel._unique import _keys
 
 pytestmark = SIGNALLING_NANS
 
@@ -120,7 +121,7 @@ def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads,
 
 
 @pytest.mark.parametrize("num_keys", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
-@pytest.mark.parametrize("size", [1, 67, _plan.SMALL_ITEMS, 100_001])
+@pytest.mark.parametrize("size", [1, 67, FEW_ITEMS, 100_001])
 @pytest.mark.parametrize("step", [1, 1_000_003])
 def test_num_threads_agnosticism(num_keys, size, step, each_num_threads):
     rng = np.random.default_rng(size)

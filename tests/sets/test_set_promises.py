@@ -13,12 +13,11 @@ from comparison import (
 )
 from forcing import ALGORITHMS, force
 from marks import SIGNALLING_NANS
-from unique_kernels import INTEGER_RULE, make_tables
+from unique_kernels import keys_of, make_tables
 
 import fastsel
 from fastsel._sets import _membership
-from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
-from fastsel._unique import _keys
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table
 
 pytestmark = SIGNALLING_NANS
 
@@ -109,13 +108,13 @@ def test_input_unmodified(kernels_with_few_threads):
 
 
 def as_keys(array):
-    return _keys.Keys(array, array.size, array.itemsize, INTEGER_RULE, None, None)
+    return keys_of(array)
 
 
 def lookup_in_table(tables, items, *, of_tests):
     """Which items are among the tests and, if `of_tests`, which tests are among the items; None if
     the lookup gives up. The tests are the keys of the tables."""
-    return masks_by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
+    return masks_by_table(tables, as_keys(items), True, of_tests, False, 1)
 
 
 def test_different_strings_of_equal_hashes_are_distinct():
@@ -124,7 +123,12 @@ def test_different_strings_of_equal_hashes_are_distinct():
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
     for items, tests in ((first, second), (first, second[:25])):
-        masks = masks_of_small(items, tests, INTEGER_RULE, (2, 0), True, True, False)
+        tables, keys = (
+            make_tables(tests, seeds=(2, 0), for_lookup=True),
+            keys_of(items, seeds=(2, 0)),
+        )
+        assert tables.find()
+        masks = masks_by_table(tables, keys, True, True, False, 1)
         assert_same(masks, (np.isin(items, tests), np.isin(tests, items)))
 
 
@@ -143,9 +147,7 @@ def test_lookups_give_up_on_collisions():
 def test_partitions_give_up_on_collisions():
     random_keys = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
     for tests, items in ((colliding(300, 16), random_keys), (random_keys, random_keys)):
-        masks = masks_by_partitions(
-            as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1
-        )
+        masks = masks_by_partitions(as_keys(tests), as_keys(items), 300, True, True, False, 1)
         assert (masks is None) is (tests is not random_keys)
 
 

@@ -10,7 +10,6 @@ TUNING = (
     ("fastsel._core._gate.TINY_ITEMS", 0),
     ("fastsel._core._gate.SMALL_ITEMS", 0),
     ("fastsel._unique._plan.TINY_ITEMS", 0),
-    ("fastsel._unique._plan.SMALL_ITEMS", 0),
     ("fastsel._gather._gather.SMALL_INDICES", 0),
 )
 

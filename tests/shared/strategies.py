@@ -83,7 +83,7 @@ LIMITS = (
     _gate.TINY_ITEMS,
     _plan.TINY_ITEMS,
     4096,
-    _plan.SMALL_ITEMS,
+    _gate.SMALL_ITEMS,
     _gather.SMALL_INDICES,
 )
 

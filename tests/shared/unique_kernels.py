@@ -1,73 +1,83 @@
 """The kernels of unique as functions with keyword arguments: a kernel has positional arguments."""
 
+import numpy as np
 from collisions import SEEDS
 
-from fastsel._core import _dtypes
-from fastsel._unique._keys import Keys
-from fastsel._unique.dense import dense
+from fastsel._unique import _keys
+from fastsel._unique.dense import Dense
+from fastsel._unique.few import outputs_of_few
+from fastsel._unique.groups import Request, Search
+from fastsel._unique.keys import Keys, Rule
 from fastsel._unique.partitions import Partitions
-from fastsel._unique.presence import ascending_values
+from fastsel._unique.presorted import Presorted
+from fastsel._unique.quantiles import ScatterByValue
 from fastsel._unique.scatter import ScatterByHash
-from fastsel._unique.small_unique import unique_small
-from fastsel._unique.sorting import ScatterByValue, sorted_groups
+from fastsel._unique.sorting import Sorting
 from fastsel._unique.tables import Tables
 
 # All bits of a word are significant, and no word is NaN.
 INTEGER_RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
 
 
-def keys_of(array, rule, unequal=None):
+def search_for(keys, rows=None, *, threads=1, expected=None, **outputs):
+    """A Search; its sample is replaced by the number of groups that is expected."""
+    rows = np.arange(keys.size) if rows is None else rows
+    search = Search(keys, rows, Request(**{"ascending": False} | outputs), threads, threads)
+    if expected is not None:
+        search.expect(expected)
+    return search
+
+
+def keys_of(array, rule=INTEGER_RULE, unequal=None, seeds=SEEDS):
     """The Keys of an array; each row is a key."""
-    width = array.nbytes // max(1, len(array))
-    return Keys(array, len(array), width, rule, unequal, None)
+    return Keys(array, rule if isinstance(rule, Rule) else Rule(*rule), seeds, unequal)
 
 
 def make_tables(
-    array,
-    *,
-    rule=INTEGER_RULE,
-    seeds=SEEDS,
-    max_groups=1 << 20,
-    expected=0,
-    inverse=False,
-    counts=False,
-    threads=1,
+    array, *, rule=INTEGER_RULE, seeds=SEEDS, max_groups=1 << 20, expected=0, threads=1, **outputs
 ):
     """The tables of `array`, before keys are added to them; each row is a key."""
-    keys = keys_of(array, rule)
-    return Tables(keys, seeds, max_groups, expected, inverse, counts, threads)
+    keys = keys_of(array, rule, seeds=seeds)
+    tables = Tables(search_for(keys, threads=threads, expected=max(1, expected), **outputs))
+    tables.max_groups = max_groups
+    return tables
 
 
 def make_partitions(
-    array,
-    *,
-    rule=INTEGER_RULE,
-    unequal=None,
-    seeds=SEEDS,
-    expected=1,
-    inverse=False,
-    counts=False,
-    threads=1,
+    array, *, rule=INTEGER_RULE, unequal=None, seeds=SEEDS, expected=1, threads=1, **outputs
 ):
     """The partitions of `array`, before its keys are scattered; each row is a key."""
-    keys = keys_of(array, rule, unequal=unequal)
-    return Partitions(keys, seeds, expected, inverse, counts, threads)
+    keys = keys_of(array, rule, unequal, seeds)
+    return Partitions(search_for(keys, threads=threads, expected=expected, index=True, **outputs))
 
 
-def scatter_by_hash(keys, *, seeds=SEEDS, positions=True, threads=1):
-    return ScatterByHash(keys._replace(unequal=None), seeds, None, positions, threads)
+def scatter_by_hash(keys, *, positions=True, threads=1):
+    return ScatterByHash(keys, None, positions, threads)
 
 
-def scatter_by_value(keys, *, seeds=SEEDS, positions=True, threads=1):
-    return ScatterByValue(keys, seeds, positions, threads)
+def scatter_by_value(keys, *, positions=True, threads=1):
+    return ScatterByValue(keys, max(1, min(256, keys.size // 4096)), positions, threads)
 
 
-def sort_keys(
-    keys, *, seeds=SEEDS, index=False, inverse=False, counts=False, merged=True, threads=1
-):
-    """(values, index, inverse, counts), as `sorted_groups` returns them; None if there are too many
-    keys."""
-    return sorted_groups(keys, seeds, index, inverse, counts, merged, threads)
+def sort_keys(keys, *, threads=1, **outputs):
+    """(values, index, inverse, counts) by the sort of all keys; None if there are too many."""
+    groups = Sorting(search_for(keys, keys.data, threads=threads, ascending=True, **outputs))
+    if not groups.find():
+        return None
+    index = groups.index if outputs.get("index") else None
+    return groups.values, index, *groups.finish(None)
+
+
+def sort_positions(keys, *, threads=1):
+    """The positions of the sorted keys."""
+    groups = Sorting(search_for(keys, keys.data, threads=threads, ascending=True, grouped=True))
+    return groups.positions(None)[0] if groups.find() else None
+
+
+def find_presorted(array):
+    """The groups of presorted items; None if they are not in order."""
+    groups = Presorted(search_for(_keys.keys_of(array, True), array))
+    return groups if groups.find() else None
 
 
 def sign_bit(dtype):
@@ -78,33 +88,34 @@ def sign_bit(dtype):
 
 def integers(array):
     """The Keys of an array of integers."""
-    order_map = sign_bit(array.dtype), 0, 0
-    return Keys(array, array.size, array.itemsize, INTEGER_RULE, None, order_map)
+    return Keys(array, Rule(*INTEGER_RULE, (sign_bit(array.dtype), 0, 0)), SEEDS)
 
 
-def find_dense(array, value_range, *, ascending=False, inverse=False, counts=False, threads=1):
-    """(first_occurrences, inverse, counts) of integers, as `dense` returns them; None if an integer
-    is out of range."""
-    return dense(integers(array), value_range, ascending, inverse, counts, threads)
+def find_dense(array, window, *, threads=1, **outputs):
+    """(values, index, inverse, counts) of integers, by direct addressing of `window`, which is
+    (base, entries); None if too many integers are outside."""
+    search = search_for(integers(array), array, threads=threads, **outputs)
+    search.window = window
+    groups = Dense(search)
+    if not groups.find():
+        return None
+    return groups.values, groups.index, *groups.finish(None)
 
 
-def find_ascending(array, value_range, *, threads=1):
-    """The distinct integers, ascending; None if an integer is out of range."""
-    return ascending_values(integers(array), value_range, threads)
+def windows_of(array):
+    """(base, entries) of the window of a sample of integers, and of its densest window."""
+    return search_for(integers(array)).windows
 
 
-def find_small(
-    array,
-    *,
-    equal_nan=True,
-    seeds=SEEDS,
-    index=False,
-    inverse=False,
-    counts=False,
-    ascending=False,
-    entries=0,
+def estimate(keys):
+    """The estimated number of groups."""
+    return search_for(keys).expected
+
+
+def find_few(
+    array, *, equal_nan=True, seeds=SEEDS, index=False, inverse=False, counts=False, ascending=False
 ):
-    """(values, index, inverse, counts) of a small array, as `unique_small` returns them; None if
-    the array is empty or a hash table takes too many probes."""
-    rules = _dtypes.loaded_key_rule(array.dtype, equal_nan), _dtypes.number_rule(array.dtype)
-    return unique_small(array, *rules, seeds, index, inverse, counts, ascending, entries, 16)
+    """(values, index, inverse, counts) of few items; None if a hash table takes too many probes, or
+    if the values would have to be sorted by the caller."""
+    request = Request(index, inverse, counts, ascending)
+    return outputs_of_few(array.ravel(), _keys.loaded_rule(array.dtype, equal_nan), seeds, request)

@@ -92,7 +92,6 @@ class Reader:
         hash; return a context that limits the threads."""
         _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
         _gate.SMALL_ITEMS = _gather.SMALL_INDICES = 32 * _gate.TINY_ITEMS
-        _plan.SMALL_ITEMS = self.choice([0, 1000, 1 << 20])
         _threads.MIN_CHUNK_BYTES = self.choice([1, 64, 1 << 16])
         _plan.FORCED.set(self.choice([*[None] * 6, *ALGORITHMS]))
         _keys.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1

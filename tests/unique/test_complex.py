@@ -64,7 +64,7 @@ def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(
 
 def dispatch_to_numpy(monkeypatch):
     """Make unique call NumPy for complex numbers, as if their parts were pairs of doubles."""
-    monkeypatch.setattr(_dtypes, "key_and_number_rules", lambda dtype, equal_nan: None)
+    monkeypatch.setattr("fastsel._unique._keys.loaded_rule", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 
 

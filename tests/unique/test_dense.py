@@ -1,16 +1,17 @@
 """The algorithm `dense`: direct-address tables, for words of a narrow range."""
 
+import itertools
+
 import numpy as np
 import pytest
 import reference
 from arrays import ML_DTYPES
 from comparison import assert_same, value_bytes
 from grids import covering
-from unique_kernels import find_ascending, find_dense, integers, sign_bit
+from unique_kernels import find_dense, search_for, sign_bit, windows_of
 
 import fastsel
-from fastsel._unique import _algorithms, _keys
-from fastsel._unique.sample import sampled_range
+from fastsel._unique import _groups, _keys
 
 EDGE_SIZES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
 NARROW_DTYPES = (
@@ -18,6 +19,7 @@ NARROW_DTYPES = (
 )
 WIDE_DTYPES = ("int32", "uint32", "int64", "uint64")
 THREADS = (1, 2, 3, 7)
+FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
 def dtype_of(name):
@@ -37,12 +39,18 @@ def first_positions(array):
 
 
 def positions_by_dense(array, value_range, threads=1):
-    """The positions of first occurrences; None if an item is beyond the range."""
-    outputs = find_dense(array, value_range, threads=threads)
-    if outputs is None:
-        return None
-    bits = outputs[0].view(np.uint8)
-    return np.flatnonzero(np.unpackbits(bits, bitorder="little", count=array.size))
+    """The positions of first occurrences, by a table of 2^bits entries from base on; None if too
+    many items are outside of this window."""
+    base, bits = value_range
+    outputs = find_dense(array, (base, 1 << bits), threads=threads, index=True)
+    return outputs and outputs[1]
+
+
+def ascending_by_dense(array, value_range, threads=1):
+    """The ascending values, by a table of bits; None if too many items are outside."""
+    base, bits = value_range
+    outputs = find_dense(array, (base, 1 << bits), threads=threads, ascending=True)
+    return outputs and outputs[0]
 
 
 def check_outputs(array, rules):
@@ -83,7 +91,7 @@ def test_narrow_ranges_equal_the_reference(dtype, start, forced_kernels):
 @pytest.mark.parametrize("dtype", WIDE_DTYPES)
 @pytest.mark.parametrize("end", ["min", "max"])
 def test_values_at_one_end_of_a_dtype_are_sorted(dtype, end, monkeypatch):
-    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # it must not be called
+    monkeypatch.delitem(_groups.ALGORITHMS, "sorting")  # it must not be called
     limits = np.iinfo(dtype)
     steps = np.random.default_rng(1).permutation(200_000).astype(dtype)
     array = limits.min + steps if end == "min" else limits.max - steps
@@ -157,31 +165,55 @@ def test_chunks_drop_words_of_earlier_chunks(threads, groups):
             assert np.array_equal(
                 positions_by_dense(array, value_range, threads), first_positions(array)
             )
-            assert_same(find_ascending(array, value_range, threads=threads), np.unique(array))
+            assert_same(ascending_by_dense(array, value_range, threads), np.unique(array))
+
+
+WINDOWS = {  # a dtype, and words around a window of 128 words
+    "u4": (128, 2**32 - 1),
+    "i4": (-1, -(2**31), 2**31 - 1),
+    "i8": (2**40, -(2**63), 2**63 - 1, -1),
+}
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("position", [0, 63, 64, 511, 9999])
-@pytest.mark.parametrize("groups", [2, 100])
-def test_a_word_beyond_the_range_returns_none(position, groups, threads):
-    for dtype, word in (("u4", 128), ("i4", -1), ("i8", 2**40), ("i8", -(2**63))):
-        array = (np.arange(10_000) % groups).astype(dtype)
-        value_range = (sign_bit(np.dtype(dtype)), 7)
-        assert positions_by_dense(array, value_range, threads) is not None
-        array[position] = word
-        assert positions_by_dense(array, value_range, threads) is None
-        assert find_ascending(array, value_range, threads=threads) is None
+@pytest.mark.parametrize("dtype", WINDOWS)
+def test_keys_outside_of_the_window_equal_the_reference(dtype, threads):
+    """They are at the edges of blocks and chunks, once or repeated; up to one key in eight."""
+    window = sign_bit(np.dtype(dtype)), 100
+    for size, step in itertools.product((65, 1000, 10_000), (9, 64, 997)):
+        array = np.random.default_rng(step).integers(0, 100, size).astype(dtype)
+        array[::step] = np.resize(WINDOWS[dtype], len(array[::step]))
+        for in_order, flags in itertools.product((True, False), FLAGS):
+            names = ("index", "inverse", "counts")
+            requested = dict(zip(names, flags, strict=True))
+            outputs = find_dense(array, window, threads=threads, ascending=in_order, **requested)
+            expected = reference.numpy_unique_outputs(array, sorted=in_order)
+            assert_same(outputs[0], expected[0])
+            for flag, ours, theirs in zip(flags, outputs[1:], expected[1:], strict=True):
+                if flag:
+                    assert_same(ours, theirs)
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_a_word_beyond_the_range_in_the_first_round_returns_none(threads):
-    """The kernel reads the keys in several rounds. No later round has a word beyond the range."""
+@pytest.mark.parametrize("first", [0, 3_400_000])
+def test_too_many_keys_outside_of_the_window_return_none(threads, first):
+    """The keys outside are in the first round of the kernel, or in the last one."""
     array = np.arange(4_000_000) % 77
     value_range = sign_bit(np.dtype("i8")), 7
-    assert find_ascending(array, value_range, threads=threads).tolist() == [*range(77)]
-    array[0] = 999
+    assert ascending_by_dense(array, value_range, threads).tolist() == [*range(77)]
+    array[first : first + 600_000] = 999
     assert positions_by_dense(array, value_range, threads) is None
-    assert find_ascending(array, value_range, threads=threads) is None
+    assert ascending_by_dense(array, value_range, threads) is None
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_nat_is_outside_of_the_window_if_it_equals_nothing(equal_nan, kernels_with_few_threads):
+    array = np.random.default_rng(1).integers(0, 300, 20_000).astype("M8[D]")
+    array[::11] = "NaT"
+    for in_order in (True, False):
+        expected = reference.numpy_unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
+        ours = fastsel.unique(array, True, True, True, equal_nan=equal_nan, sorted=in_order)
+        assert_same(ours, expected)
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -196,21 +228,43 @@ def test_words_beyond_the_range_of_the_sample_equal_the_reference(
     assert_same(fastsel.unique(array, True, True, True, sorted=in_order), expected)
 
 
-@pytest.mark.parametrize(("groups", "algorithm"), [(100, "by_tables"), (150_000, "by_sorting")])
-def test_the_plan_chooses_again_for_words_beyond_the_range_of_the_sample(
-    groups, algorithm, monkeypatch
-):
-    array = np.insert(np.random.default_rng(4).permutation(200_000) % groups, 1, -(10**12))
-    called = []
-    for name in ("dense", "sorting", "tables", "partitions"):
+COLUMNS = {
+    "sentinel": lambda g, n: np.where(g.random(n) < 0.02, -1, g.integers(10**6, 10**6 + 5000, n)),
+    "typo": lambda g, n: np.append(g.integers(0, 100, n - 1), 10**9),
+    "heavy tail": lambda g, n: g.zipf(1.3, n) % 60_000,
+    "heavier tail": lambda g, n: g.zipf(1.2, n).clip(0, 2**40),
+    "both sides": lambda g, n: (
+        g.integers(0, 99, n) + (g.random(n) < 0.01) * g.integers(-(2**40), 2**40, n)
+    ),
+    "every second key": lambda g, n: np.where(
+        g.random(n) < 0.5, g.integers(0, 99, n), g.integers(0, 2**60, n)
+    ),
+}
 
-        def recorded(*arguments, function=_algorithms.ALGORITHMS[name]):
-            called.append(function.__name__)
-            return function(*arguments)
 
-        monkeypatch.setitem(_algorithms.ALGORITHMS, name, recorded)
-    assert_same(fastsel.unique(array), np.append(-(10**12), np.arange(groups)))
-    assert called == ["by_dense", algorithm]
+@pytest.mark.parametrize("dtype", ["i4", "i8", "M8[s]"])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_columns_with_outliers_equal_the_reference(column, dtype, kernels_with_few_threads):
+    for size in (1001, 30_000):
+        for seed in (1, 2):
+            items = COLUMNS[column](np.random.default_rng(seed), size)
+            array = items.astype("i8").view(dtype) if dtype != "i4" else items.astype("i4")
+            for in_order in (True, False):
+                expected = reference.numpy_unique_outputs(array, sorted=in_order)
+                assert_same(fastsel.unique(array, sorted=in_order), expected[0])
+                outputs = fastsel.unique(array, True, True, True, sorted=in_order)
+                assert_same(outputs, expected)
+                outputs = fastsel.unique(array, return_counts=True, sorted=in_order)
+                assert_same(outputs, expected[::3])
+
+
+def test_one_key_outside_of_the_window_does_not_change_the_algorithm(monkeypatch):
+    notes = []
+    monkeypatch.setattr("fastsel._unique._plan.watcher", lambda *chosen: notes.append(chosen[0]))
+    for groups in (100, 150_000):
+        array = np.insert(np.random.default_rng(4).permutation(200_000) % groups, 1, -(10**12))
+        assert_same(fastsel.unique(array), np.append(-(10**12), np.arange(groups)))
+    assert notes == ["dense", "dense"]
 
 
 def test_outputs_of_a_permutation_have_each_key_once(kernels_with_few_threads):
@@ -240,13 +294,13 @@ def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, thr
         steps[-2:] = entries - 1, 0
         array = np.array([lowest + step for step in steps.tolist()], dtype)
         value_range = lowest - limits.min, bits
-        assert_same(find_ascending(array, value_range, threads=threads), np.unique(array))
+        assert_same(ascending_by_dense(array, value_range, threads), np.unique(array))
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
 def test_a_range_that_ends_at_nat_equals_numpy(dtype, kernels_with_few_threads, monkeypatch):
     """The word after the largest integer is the smallest integer, which is NaT."""
-    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # it must not be called
+    monkeypatch.delitem(_groups.ALGORITHMS, "sorting")  # it must not be called
     steps = np.random.default_rng(3).integers(0, 5000, 100_000)
     array = (np.iinfo("i8").max - steps).view(dtype)
     array[::9] = "NaT"
@@ -261,36 +315,32 @@ def test_values_keep_the_swapped_byte_order_and_ascend(dtype):
         assert_same(fastsel.unique(array, sorted=in_order), array[:777])
 
 
-def range_of_sample(items):
-    """The least and the greatest value of the range of a sample of the items."""
-    base, bits = sampled_range(integers(items))
-    base -= sign_bit(items.dtype)
-    return base, base + (1 << bits) - 1
-
-
 @pytest.mark.parametrize("dtype", WIDE_DTYPES)
-def test_range_of_a_sample_contains_the_sample_and_is_within_the_dtype(dtype):
-    """The sample has at most 256 items, at equal steps. Its first item is the least of all, and its
-    last item the greatest."""
+def test_windows_contain_the_sample_and_are_within_the_dtype(dtype):
+    """Both ends of the range occur often, so that the sample has them."""
     least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
     for low, high in (
         *((0, 0), (0, 1), (5, 99), (0, 2**31 - 1), (greatest - 3, greatest)),
         *((least, least + 3), (least, greatest), (greatest // 2, greatest // 2 + 127)),
     ):
         for size in (1, 200, 256, 257, 5000):
-            middle = low + (high - low) // 8
-            items = np.random.default_rng(1).integers(low, middle, size, dtype, endpoint=True)
-            sample = items[:: (size - 1) // 256 + 1]
-            sample[0], sample[-1] = low, high
-            first, last = range_of_sample(items)
-            assert least <= first <= sample.min()
-            assert sample.max() <= last <= greatest
+            items = np.random.default_rng(1).integers(low, high, size, dtype, endpoint=True)
+            items[::3], items[1::3] = low, high
+            (base, entries), densest = windows_of(items)
+            if int(items.max()) - int(items.min()) > 2**61:
+                assert (base, entries) == (0, 0)
+                continue
+            base += least
+            assert entries & (entries - 1) == 0
+            assert least <= base <= items.min()
+            assert items.max() <= base + entries - 1 <= greatest
+            assert 0 < densest[1] <= entries
 
 
-@pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
+@pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("f8", False)])
 def test_words_that_may_not_be_canonical_have_no_range(dtype, equal_nan):
     keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
-    assert sampled_range(keys)[0] is None
+    assert search_for(keys).windows == ((0, 0), (0, 0))
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])

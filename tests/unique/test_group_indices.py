@@ -13,7 +13,7 @@ from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
 
 import fastsel
-from fastsel._unique import _groups, _plan
+from fastsel._unique import _outputs, _plan
 
 pytestmark = SIGNALLING_NANS
 
@@ -91,8 +91,8 @@ def test_slices_along_an_axis_of_many_items_are_grouped_as_by_unique(each_num_th
         assert_same(tuple(fastsel.group_indices(array, axis=1)), expected)
 
 
-@pytest.mark.parametrize("groups", [1, 7, _groups.MAX_COUNTED_GROUPS, 20_000])
-@pytest.mark.parametrize("size", [_plan.SMALL_ITEMS, _plan.SMALL_ITEMS + 1, 100_001])
+@pytest.mark.parametrize("groups", [1, 7, _outputs.MAX_COUNTED_GROUPS, 20_000])
+@pytest.mark.parametrize("size", [_plan.TINY_ITEMS, _plan.TINY_ITEMS + 1, 100_001])
 @pytest.mark.parametrize("sorted", [True, False])
 def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):
     array = np.random.default_rng(groups).integers(0, groups, size) * 1_000_003
@@ -101,23 +101,23 @@ def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):
         assert_same(tuple(fastsel.group_indices(array, sorted=sorted)), expected)
 
 
-@pytest.mark.parametrize("groups", [1, 3, 64, _groups.MAX_COUNTED_GROUPS + 1])
+@pytest.mark.parametrize("groups", [1, 3, 64, _outputs.MAX_COUNTED_GROUPS + 1])
 def test_positions_of_groups_of_every_number_of_items_equal_a_stable_argsort(
     groups, kernels_with_few_threads
 ):
     for size in (*range(groups, groups + 68), 3 * groups + 1):
         inverse = np.append(np.arange(groups), np.arange(size - groups) * 7 % groups)
-        indices, offsets = _groups.positions_of_groups(inverse, groups)
+        indices, offsets = _outputs.positions_of_groups(inverse, groups)
         assert_same(indices, np.argsort(inverse, kind="stable"))
         assert_same(offsets, np.append(0, np.cumsum(np.bincount(inverse))))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_groups_are_counted_if_they_cannot_be_sorted(threads, monkeypatch):
-    monkeypatch.setattr(_groups._ascending, "positions", lambda inverse: None)
+    monkeypatch.setattr(_outputs._ascending, "positions", lambda inverse: None)
     inverse = np.random.default_rng(0).permutation(np.repeat(np.arange(9000), 3))
     with fastsel.threads(threads):
-        indices, offsets = _groups.positions_of_groups(inverse, 9000)
+        indices, offsets = _outputs.positions_of_groups(inverse, 9000)
     assert_same(indices, np.argsort(inverse, kind="stable"))
     assert_same(offsets, np.arange(0, 27_001, 3))
 

@@ -20,7 +20,8 @@ from special_numbers import four_nans
 import fastsel
 from fastsel._core import _dtypes
 from fastsel._unique import _keys
-from fastsel._unique.keys import canonical_keys
+from fastsel._unique.canonical import canonical_keys
+from fastsel._unique.keys import Rule
 
 pytestmark = SIGNALLING_NANS
 
@@ -203,7 +204,7 @@ def keys_of_quads(quads, parts, collapse):
     items = halves.view(f"V{16 * parts}")
     keys, unequal = np.empty_like(items), np.zeros(1, np.uint64)
     rule = _dtypes._float_key_rule(16, 112)
-    part_rule = rule.part_rule(not collapse)
+    part_rule = Rule(*rule.part_rule(not collapse))
     canonical_keys(
         *(items, len(items), rule.kind, rule.width, part_rule, collapse, keys, unequal, 1)
     )

@@ -42,7 +42,7 @@ def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkey
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("width", [4, 8])
-def test_marks_are_the_first_occurrences(width, threads):
+def test_the_index_has_the_first_occurrences(width, threads):
     """The expected number of groups is too low, about right, and too high."""
     for groups in (2, 700, 20_000):
         keys = np.random.default_rng(groups).integers(0, groups, 20_000).astype(f"u{width}")
@@ -50,7 +50,7 @@ def test_marks_are_the_first_occurrences(width, threads):
         for expected in (1, groups, len(keys)):
             partitions = make_partitions(keys, expected=expected, threads=threads)
             assert partitions.find()
-            assert np.array_equal(np.flatnonzero(partitions.marks), first_positions)
+            assert np.array_equal(partitions.index, first_positions)
 
 
 def test_partitions_give_up_on_collisions():

@@ -1,72 +1,103 @@
 """The plan, which chooses the algorithm for the keys; the maximum size and number of tables."""
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from callers import before_line
 
 import fastsel
-from fastsel._unique import _algorithms, _plan
+from fastsel._unique import _plan
+from fastsel._unique.groups import Request
 
 LARGE = 1_000_000
-FACTS = {
-    "width": 8,
-    "ascending": True,
-    "extras": False,
-    "range_bits": 64,
-    "entries": 1 << 17,
-    "threads": 1,
-}
-# Each case: the facts that differ from FACTS, the estimated number of groups (None if the plan does
-# not need an estimate), and the algorithm.
+
+
+class Facts(SimpleNamespace):
+    """What the plan reads of a Search. `expected` counts how often it is read."""
+
+    reads = 0
+
+    @property
+    def expected(self):
+        self.reads += 1
+        return self.groups
+
+
+def facts_of(**changed):
+    given = {
+        "size": LARGE,
+        "nbytes": 8 * LARGE,
+        "ascending": True,
+        "by_position": True,
+        "request": Request(),
+        "windows": ((0, 0), (0, 0)),
+        "values_only": False,
+        "mostly_nan": False,
+        "threads": 1,
+        "copy_threads": 1,
+        "groups": 25,
+    }
+    return Facts(**given | changed)
+
+
+def whole(entries):
+    return {"windows": ((7, entries), (7, entries))}
+
+
+# Each case: the facts that differ from the defaults, and the algorithms after `presorted`.
 CASES = {
-    "narrow range": ({"range_bits": 17}, None, "dense"),
-    "wide range, many groups": ({"range_bits": 24, "entries": 1 << 24}, 100_000, "dense"),
-    "wide range, few groups": ({"range_bits": 24, "entries": 1 << 24}, 1000, "tables"),
-    "range too wide for the table": ({"range_bits": 18}, 1000, "tables"),
-    "no direct-address table": ({"entries": 0}, 1000, "tables"),
-    "very many keys of few groups": ({"size": 1 << 32}, 25, "tables"),
-    "few groups": ({}, 25, "tables"),
+    "narrow range": ({"ascending": False} | whole(1 << 17), ["dense", "tables"]),
+    "range too wide for the table": (whole(1 << 26), ["tables"]),
+    "a typo": ({"windows": ((7, 10**9), (7, 1000))}, ["dense", "tables"]),
+    "a narrow window of a range that fits": (
+        {"windows": ((7, 10**6), (7, 10**4))},
+        ["dense", "tables"],
+    ),
+    "very many keys of few groups": ({"size": 1 << 32, "nbytes": 1 << 35}, ["tables"]),
+    "few groups": ({}, ["tables"]),
     "groups few enough for a table of each thread": (
-        {"threads": 4, "ascending": False},
-        15_000,
-        "tables",
+        {"threads": 4, "ascending": False, "groups": 15_000},
+        ["tables"],
     ),
     "groups too many for a table of each thread": (
-        {"threads": 4, "ascending": False},
-        50_000,
-        "partitions",
+        {"threads": 4, "ascending": False, "groups": 50_000},
+        [],
     ),
-    "groups that fit one table, first occurrences": ({"ascending": False}, 50_000, "tables"),
-    "many groups, first occurrences": ({"ascending": False}, 300_000, "partitions"),
-    "many groups, ascending": ({}, 300_000, "sorting"),
-    "fewer groups, ascending": ({}, 60_000, "tables"),
-    "distinct, first occurrences": ({"ascending": False}, LARGE, "partitions"),
-    "many groups, all outputs": ({"extras": True}, 100_000, "sorting"),
-    "many groups of 4 bytes": ({"extras": True, "width": 4, "range_bits": 32}, 100_000, "sorting"),
+    "groups that fit one table, first occurrences": (
+        {"ascending": False, "groups": 50_000},
+        ["tables"],
+    ),
+    "many groups, first occurrences": ({"ascending": False, "groups": 300_000}, []),
+    "many groups, ascending": ({"groups": 300_000}, ["sorting"]),
+    "fewer groups, ascending": ({"groups": 60_000}, ["tables"]),
+    "distinct, first occurrences": ({"ascending": False, "groups": LARGE}, []),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_plan_chooses_the_algorithm_and_estimates_only_if_needed(name):
-    changed, groups, expected = CASES[name]
-    estimates = []
-
-    def estimate():
-        estimates.append(groups)
-        return groups
-
-    facts = {"size": LARGE} | FACTS | changed
-    assert _plan.plan(**facts, groups=estimate).algorithm == expected
-    assert len(estimates) == (groups is not None)
+def test_plans_name_the_algorithms_in_their_order(name):
+    changed, expected = CASES[name]
+    algorithms = [plan.algorithm for plan in _plan.plans(facts_of(**changed))]
+    assert algorithms == ["presorted", *expected, "partitions", "comparison"]
 
 
-def test_each_algorithm_gives_way_to_others_and_at_last_to_comparison():
-    for algorithm in set(_algorithms.ALGORITHMS) - {"dense"}:  # after dense, the plan chooses again
-        algorithms = [algorithm]
-        while algorithms[-1] in _plan.GIVES_WAY_TO:
-            algorithms.append(_plan.GIVES_WAY_TO[algorithms[-1]].algorithm)
-            assert len(algorithms) <= len(_algorithms.ALGORITHMS)
-        assert algorithms[-1] == "comparison"
+def test_the_number_of_groups_is_not_estimated_before_it_is_needed():
+    facts = facts_of(**whole(1 << 12))
+    algorithms = [plan.algorithm for plan in itertools.islice(_plan.plans(facts), 2)]
+    assert algorithms == ["presorted", "dense"]
+    assert facts.reads == 0
+    assert facts.window == (7, 1 << 12)
+
+
+def test_the_densest_window_is_chosen_if_the_whole_range_has_many_more_entries():
+    windows = (5, 4000), (6, 1000)
+    assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (5, 4000)
+    windows = (5, 4001), (6, 1000)
+    assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (6, 1000)
+    assert _plan.fitting_window(facts_of(windows=windows), 999) is None
+    assert _plan.fitting_window(facts_of(windows=((0, 0), (0, 0))), 999) is None
 
 
 @pytest.mark.parametrize("threads", [1, 2, 128])
@@ -80,10 +111,10 @@ def test_tables_of_all_threads_keep_the_memory_rule(counts, threads):
             entries = _plan.max_entries(
                 *arguments, first_positions=True, group_ids=counts, counts=counts
             )
-            nbytes = entries * (threads * (9 if counts else 1) + 4 * counts)
+            nbytes = entries * (threads * (5 if counts else 1) + 4 * counts)
             assert 0 < nbytes <= max(2 * size * width, 1 << 23)
             entries_of_bits = _plan.max_entries(*arguments, first_positions=False)
-            assert entries < entries_of_bits <= 8 * max(2 * size * width, 1 << 23) // threads
+            assert 0 < entries_of_bits <= 8 * max(4 * size, 1 << 23)
 
 
 def test_fewer_threads_have_a_table_if_the_keys_have_many_groups():
@@ -103,26 +134,13 @@ def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
     fastsel.unique(keys[:10])
     fastsel.unique(keys[:10] + 1j)
     algorithms = [algorithm for algorithm, _ in notes]
-    assert algorithms == ["sorting", "presorted", "dense", "small", "NumPy"]
+    assert algorithms == ["sorting", "presorted", "dense", "sorting", "NumPy"]
     assert all(reason for _, reason in notes)
-
-
-def test_plan_small_is_none_for_unserved_dtypes_few_strings_and_forced_algorithms(monkeypatch):
-    assert _plan.plan_small(10, True, False) is _plan.SMALL
-    assert _plan.plan_small(10, False, False) is None
-    assert _plan.plan_small(_plan.TINY_STRINGS, True, True) is None
-    assert _plan.plan_small(_plan.TINY_STRINGS + 1, True, True) is _plan.SMALL
-    token = _plan.FORCED.set("tables")
-    try:
-        assert _plan.plan_small(10, True, False) is None
-    finally:
-        _plan.FORCED.reset(token)
 
 
 @pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
 @pytest.mark.parametrize("line", range(8))
 def test_a_watcher_that_another_thread_removes_is_not_called_any_more(line, monkeypatch):
-    for function, arguments in ((_plan.note, _plan.NUMPY), (_plan.plan_small, (10, True, False))):
-        monkeypatch.setattr(_plan, "watcher", lambda *chosen: None)
-        with before_line(line, lambda: setattr(_plan, "watcher", None)):
-            function(*arguments)
+    monkeypatch.setattr(_plan, "watcher", lambda *chosen: None)
+    with before_line(line, lambda: setattr(_plan, "watcher", None)):
+        _plan.note(*_plan.NUMPY)

@@ -8,12 +8,10 @@ import reference
 from comparison import assert_same, check_unique, check_values_and_index
 from grids import covering
 from special_numbers import whole_numbers
+from unique_kernels import find_presorted
 
 import fastsel
-from fastsel._unique import _algorithms, _keys
-from fastsel._unique._groups import Wanted
 
-VALUES_ONLY = Wanted(False, False, False)
 EDGE_SIZES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
 ORDERS = {
     "ascending": np.arange(3000),
@@ -105,18 +103,13 @@ def test_strings_that_are_or_are_not_in_order_equal_the_reference(dtype, forced_
             check_values_and_index(broken, threads=(1,))
 
 
-def by_presorted(array):
-    search = _algorithms.Search(_keys.keys_of(array, True), array, VALUES_ONLY, False)
-    return _algorithms.by_presorted(search)
-
-
 @pytest.mark.parametrize("dtype", ["i4", "f8", "S3", "U3"])
 def test_runs_in_order_have_a_direction(dtype):
     """Runs ascend or descend; a single run counts as ascending."""
     items = np.repeat(np.arange(10, 60), 7).astype(dtype)
     for array, direction in ((items, 1), (items[::-1], -1), (items[:7], 1)):
-        runs = by_presorted(array)
+        runs = find_presorted(array)
         assert runs is not None
         assert runs.direction == direction
     unordered = np.append(items, items[0])
-    assert by_presorted(unordered) is None
+    assert find_presorted(unordered) is None

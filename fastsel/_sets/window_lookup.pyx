@@ -1,0 +1,147 @@
+"""Which items are among tests of which nearly all are in a window, and where, by the tables of
+window.pyx. The few tests outside of the window are compared one by one with the items outside.
+
+If another thread changes an item meanwhile, only the result for this item is undefined.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.results cimport new_result
+from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._unique.dense cimport first_positions_plus_1
+from fastsel._unique.keys cimport Keys, any_t, fs_load, keys_t, load_word
+from fastsel._unique.ordered_keys cimport ordered_key_of
+from fastsel._unique.window cimport WindowTable, find_entries
+
+cnp.import_array()
+
+cdef enum:
+    MAX_OUTSIDE = 16          # different tests outside of the window
+
+
+def look_up_in_window(Keys items not None, Keys tests not None, object window not None,
+                      bint has_nan, int threads, Output output, bint invert):
+    """Which items are among the tests, as bool; or the result of `output`, if it is not None. None
+    if too many tests are outside of the window.
+
+    Items and tests are Keys: words of one rule, at least one item and one test. window is as for
+    WindowTable. If has_nan, the word nan of the rule never matches. With an output there are fewer
+    than 2^32 tests: otherwise positions wrap around. `invert` applies to bool.
+    """
+    cdef WindowTable table = WindowTable(tests, window, output is not None, False, threads)
+    cdef LookUpEntries job
+    cdef uint64_t entry                 # of nan; it may lie beyond the table
+    if not table.fill():
+        return None
+    job = LookUpEntries(items, table, threads)
+    if not job.list_outside(has_nan):
+        return None
+    entry = ordered_key_of(tests.fields.order_map, tests.fields.rule.nan) - table.window.base
+    has_nan = has_nan and entry < table.window.entries
+    if output is not None:
+        job.positions_plus_1 = first_positions_plus_1(table, threads)
+        job.positions_plus_1[table.window.entries] = 0
+        if has_nan:
+            job.positions_plus_1[entry] = 0
+        job.output = output.begin()
+        out = output.result
+    else:
+        table.merge()
+        out = new_result(items.fields.size, cnp.NPY_BOOL)
+        job.out, job.invert = out.view("u1"), invert
+        if has_nan:
+            table.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
+    job.run(threads)
+    return out
+
+
+cdef class LookUpEntries(Job):
+    """Looks up the entry of each item: its bit, or the position of its first test."""
+    cdef Keys items
+    cdef WindowTable table
+    # By entry: the position of its first test plus one. None: look up bits.
+    cdef uint32_t[::1] positions_plus_1
+    cdef uint8_t[::1] out         # output of bits
+    cdef output_t *output         # of positions
+    cdef bint invert
+    cdef uint64_t[MAX_OUTSIDE] words            # the different tests outside of the window
+    cdef Py_ssize_t[MAX_OUTSIDE] positions      # where each of them occurs first
+    cdef int n_outside
+
+    def __init__(self, Keys items, WindowTable table, int threads):
+        self.items, self.table = items, table
+        self.positions_plus_1 = self.out = None
+        self.units = blocks_of(items.fields.size)
+        self.chunks = chunk_count(self.units, threads, 64 * (items.fields.width + 1))
+
+    cdef bint list_outside(self, bint has_nan) except -1:
+        """List the different tests outside of the window, but not nan if has_nan. Returns False if
+        they are too many."""
+        cdef Py_ssize_t n = self.table.close_outside(), width = self.items.fields.width, j
+        cdef uint64_t word
+        for j in range(n):
+            word = load_word(<const char *>self.table.outside_words.data + j * width, width)
+            if self.find_outside(word) >= 0 or (has_nan and word == self.items.fields.rule.nan):
+                continue
+            if self.n_outside == MAX_OUTSIDE:
+                return False
+            self.words[self.n_outside] = word
+            self.positions[self.n_outside] = self.table.outside_positions[j]
+            self.n_outside += 1
+        return True
+
+    cdef inline Py_ssize_t find_outside(self, uint64_t word) noexcept nogil:
+        """The position of the first test outside of the window that equals the word, or -1."""
+        cdef int t
+        for t in range(self.n_outside):
+            if self.words[t] == word:
+                return self.positions[t]
+        return -1
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const keys_t *items = &self.items.fields
+        cdef Py_ssize_t start = self.begin(k) * 64, stop = min(self.begin(k + 1) * 64, items.size)
+        if items.width == 1:
+            self.look_up(<const uint8_t *>items.data, start, stop)
+        elif items.width == 2:
+            self.look_up(<const uint16_t *>items.data, start, stop)
+        elif items.width == 4:
+            self.look_up(<const uint32_t *>items.data, start, stop)
+        else:
+            self.look_up(<const uint64_t *>items.data, start, stop)
+
+    cdef void look_up(self, const any_t *items, Py_ssize_t start,
+                      Py_ssize_t stop) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.table.bits
+        cdef const uint32_t[::1] positions_plus_1 = self.positions_plus_1
+        cdef uint8_t[::1] out = self.out
+        cdef Py_ssize_t[64] positions
+        cdef Py_ssize_t *found
+        cdef any_t[64] words
+        cdef uint32_t[64] entries
+        cdef uint32_t behind = <uint32_t>self.table.window.entries
+        cdef uint8_t invert = self.invert
+        cdef bint outside
+        cdef Py_ssize_t j, n
+        while start < stop:
+            n = min(stop - start, 64)
+            fs_load(words, items + start, n * sizeof(any_t))
+            outside = find_entries(self.table, words, n, entries) and self.n_outside
+            if positions_plus_1 is None:
+                for j in range(n):
+                    out[start + j] = (
+                        <uint8_t>(bits[entries[j] >> 6] >> (entries[j] & 63)) & 1) ^ invert
+                for j in range(n if outside else 0):
+                    if entries[j] == behind:
+                        out[start + j] = (self.find_outside(words[j]) >= 0) ^ invert
+            else:
+                found = room_for(self.output, start, positions)
+                for j in range(n):
+                    found[j] = <Py_ssize_t>positions_plus_1[entries[j]] - 1
+                for j in range(n if outside else 0):
+                    if entries[j] == behind:
+                        found[j] = self.find_outside(words[j])
+                write(self.output, start, n, found)
+            start += n

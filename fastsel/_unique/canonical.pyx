@@ -1,0 +1,332 @@
+"""Check whether items are canonical in memory; write the canonical keys of items and of rows; write
+the ordered keys of items.
+
+A key consists of fields: a complex number has two fields, any other item is one field. All fields
+of an array follow one rule.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.scratch cimport new_u8
+from fastsel._core.strided cimport (
+    advance, cursor_t, describe, item, run_length, seek, strided_t)
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._unique.keys cimport BATCH, Rule, any_t, canonical, load_word, rule_t
+from fastsel._unique.ordered_keys cimport ordered_key_of
+
+cnp.import_array()
+
+ctypedef enum field_kind:
+    RAW = 0       # bytes, which are canonical
+    WORD = 1      # 1, 2, 4 or 8 bytes, with a rule
+    EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
+    QUAD = 3      # IEEE quad precision: the rule applies to its upper half
+
+
+# ---- ordered keys -----------------------------------------------------------------------
+
+
+def ordered_keys(cnp.ndarray items not None, Rule rule not None, int threads):
+    """The ordered keys, uint64, of the items of a 1-d array; an item has 1, 2, 4 or 8 bytes."""
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
+    out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
+    cdef OrderItems job = OrderItems()
+    job.owned, job.items = items, <const char *>cnp.PyArray_DATA(items)
+    job.stride, job.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
+    job.rule, job.order_map, job.out = rule.words, rule.order_map, out
+    job.units, job.chunks = size, chunk_count(size, threads, 2 * sizeof(uint64_t))
+    job.run(threads)
+    return out
+
+
+cdef class OrderItems(Job):
+    cdef object owned             # the array that `items` points to
+    cdef const char *items
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t width
+    cdef rule_t rule
+    cdef uint64_t[3] order_map
+    cdef uint64_t[::1] out
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef uint64_t[::1] out = self.out
+        cdef Py_ssize_t i
+        cdef uint64_t word
+        for i in range(self.begin(k), self.begin(k + 1)):
+            word = load_word(self.items + i * self.stride, self.width)
+            out[i] = ordered_key_of(self.order_map, canonical(&self.rule, word))
+
+
+# ---- are items canonical in memory? -----------------------------------------------------
+
+
+def are_canonical(cnp.ndarray items not None, Py_ssize_t width, Rule rule not None, int threads):
+    """Are all fields of a C-contiguous array canonical? A field has `width` bytes, 1, 2, 4 or 8. No
+    NaN of a float counts as canonical, nor does a NaT that equals no item."""
+    cdef CheckWords job = CheckWords()
+    cdef Py_ssize_t k
+    job.owned, job.words, job.width = items, <const char *>cnp.PyArray_DATA(items), width
+    job.units = cnp.PyArray_NBYTES(items) // width
+    job.rule = rule.words
+    job.chunks = chunk_count(job.units, threads, width)
+    job.noncanonical = new_u8(job.chunks)
+    job.run(threads)
+    for k in range(job.chunks):
+        if job.noncanonical[k]:
+            return False
+    return True
+
+
+cdef class CheckWords(Job):
+    cdef object owned             # the array that `words` points to
+    cdef const char *words
+    cdef Py_ssize_t width
+    cdef rule_t rule
+    cdef uint8_t[::1] noncanonical    # by chunk: 1 if a word is not canonical
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), n
+        cdef const char *words
+        cdef bint noncanonical = False
+        while start < stop and not noncanonical:
+            words = self.words + start * self.width
+            n = min(stop - start, BATCH)
+            if self.width == 8:
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint64_t>self.rule.nan)
+            elif self.width == 4:
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint32_t>self.rule.nan)
+            elif self.width == 2:
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint16_t>self.rule.nan)
+            else:
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint8_t>self.rule.nan)
+            start += n
+        self.noncanonical[k] = noncanonical
+
+
+cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
+                                  any_t nan) noexcept nogil:
+    """Is one of n words noncanonical? A NaN of a float counts as noncanonical, and so does a nan
+    that equals no item."""
+    cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
+    cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
+    cdef bint has_nan = False
+    cdef Py_ssize_t j
+    if rule.significant > rule.limit and rule.limit:  # floats: see load_canonical
+        for j in range(n):
+            memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
+            magnitude = word & significant
+            beyond |= (<any_t>(magnitude - 1) & word) | <any_t>(magnitude + gap)
+        return (beyond & <any_t>(significant + 1)) != 0
+    for j in range(n):
+        memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
+        beyond |= <any_t>((word if word <= limit else nan) ^ word)
+        has_nan |= word == nan
+    return beyond != 0 or (rule.nan_unequal and has_nan)
+
+
+# ---- canonical keys ---------------------------------------------------------------------
+
+
+def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
+                   Rule rule not None, bint collapse, cnp.ndarray out not None,
+                   uint64_t[::1] unequal, int threads):
+    """Write the canonical form of items, in C order, to out: `keys` keys of equal width. There is
+    at least one key, and no key is empty. If keys of out are wider than their items, zeros follow.
+
+    kind and width describe a field, whose rule is `rule`. With collapse,
+    all fields of a key become nan if one of them is nan. unequal, if not None, becomes the bitmask
+    of the keys that have a nan. A NaT counts as nan only if it equals no item.
+    """
+    cdef WriteKeys job = WriteKeys()
+    describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
+    job.owned = items, out
+    job.itemsize = cnp.PyArray_ITEMSIZE(items)
+    job.kind, job.width, job.collapse = <field_kind>kind, width, collapse
+    job.rule = rule.words
+    job.keys = keys
+    job.items_per_key = job.items.size // keys
+    job.key_width = cnp.PyArray_NBYTES(out) // keys
+    job.units = blocks_of(keys)
+    job.chunks = chunk_count(job.units, threads, 64 * job.key_width)
+    job.out, job.unequal = <char *>cnp.PyArray_DATA(out), unequal
+    job.find_padded()
+    job.run(threads)
+
+
+cdef class WriteKeys(Job):
+    cdef object owned             # the arrays that `items` and `out` point to
+    cdef strided_t items          # keys * items_per_key items, in C order
+    cdef Py_ssize_t itemsize
+    cdef field_kind kind
+    cdef Py_ssize_t width         # bytes of a field
+    cdef rule_t rule
+    cdef Py_ssize_t keys
+    cdef Py_ssize_t items_per_key
+    cdef Py_ssize_t key_width     # bytes of a key: its items, then zeros
+    cdef bint pads                # the keys are raw, need padding, and lie `stride` bytes apart
+    cdef Py_ssize_t stride
+    cdef bint collapse            # all fields of a key become nan if one is nan
+    cdef char *out
+    cdef uint64_t[::1] unequal    # bitmask of the keys that have a nan, or None
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t key = self.begin(k) * 64, stop = min(self.begin(k + 1) * 64, self.keys)
+        cdef Py_ssize_t used = self.items_per_key * self.itemsize
+        cdef char *out
+        cdef bint has_nan
+        cdef uint64_t word = 0
+        cdef cursor_t cursor
+        if self.pads:
+            self.pad(key, stop, used)
+            return
+        seek(&cursor, &self.items, key * self.items_per_key)
+        while key < stop:
+            out = self.out + key * self.key_width
+            has_nan = self.write_items(&cursor, out)
+            memset(out + used, 0, self.key_width - used)
+            if has_nan:
+                word |= <uint64_t>1 << (key & 63)
+                if self.collapse:
+                    self.write_nan(out, used)
+            key += 1
+            if self.unequal is not None and ((key & 63) == 0 or key == stop):
+                self.unequal[(key - 1) >> 6] = word
+                word = 0
+
+    cdef void find_padded(self) noexcept:
+        """Find out whether keys become words by padding, and how far apart they lie."""
+        cdef strided_t *items = &self.items
+        cdef Py_ssize_t used = self.items_per_key * self.itemsize
+        cdef int inner = items.ndim - 1
+        cdef bint adjacent = items.strides[inner] == self.itemsize
+        self.pads = self.kind == RAW and used < self.key_width <= 8 and (
+            (inner == 0 and (adjacent or self.items_per_key == 1))
+            or (inner == 1 and adjacent and items.shape[1] == self.items_per_key))
+        self.stride = used if inner == 0 and adjacent else items.strides[0]
+
+    cdef void pad(self, Py_ssize_t key, Py_ssize_t stop, Py_ssize_t used) noexcept nogil:
+        """Write keys of 3, 5, 6 or 7 bytes as words: two halves that overlap, and zeros."""
+        cdef const char *source = self.items.data + key * self.stride
+        cdef char *out = self.out + key * self.key_width
+        cdef int shift = <int>(8 * (used - self.key_width // 2))
+        cdef uint16_t low2, high2
+        cdef uint32_t low4, high4, word4
+        cdef uint64_t word8
+        while key < stop:
+            if self.key_width == 4:
+                memcpy(&low2, source, 2)
+                memcpy(&high2, source + used - 2, 2)
+                word4 = low2 | <uint32_t>high2 << shift
+                memcpy(out, &word4, 4)
+            else:
+                memcpy(&low4, source, 4)
+                memcpy(&high4, source + used - 4, 4)
+                word8 = low4 | <uint64_t>high4 << shift
+                memcpy(out, &word8, 8)
+            source += self.stride
+            out += self.key_width
+            key += 1
+
+    cdef bint write_items(self, cursor_t *cursor, char *out) noexcept nogil:
+        """Write the items of one key. Returns whether a field is nan."""
+        cdef Py_ssize_t left = self.items_per_key, length, together, j
+        cdef Py_ssize_t stride = self.items.strides[self.items.ndim - 1]
+        cdef const char *source
+        cdef bint has_nan = False
+        while left:
+            length = run_length(cursor, &self.items, left)
+            source = item(cursor, &self.items)
+            together = length if stride == self.itemsize else 1
+            for j in range(length // together):
+                has_nan |= self.write_fields(source + j * stride, together * self.itemsize, out)
+                out += together * self.itemsize
+            advance(cursor, &self.items, length)
+            left -= length
+        return has_nan
+
+    cdef bint write_fields(self, const char *source, Py_ssize_t size, char *out) noexcept nogil:
+        """Write adjacent fields of `size` bytes in all. Returns whether a field is nan."""
+        cdef Py_ssize_t field
+        cdef bint has_nan = False
+        if self.kind == RAW:
+            memcpy(out, source, size)
+        elif self.kind == EXTENDED:
+            for field in range(size // self.width):
+                has_nan |= write_extended(
+                    source + field * self.width, out + field * self.width, self.width)
+        elif self.kind == QUAD:
+            for field in range(size // 16):
+                has_nan |= write_quad(&self.rule, source + field * 16, out + field * 16)
+        elif self.width == 8:
+            has_nan = write_words(&self.rule, source, size // 8, out, <uint64_t>self.rule.nan)
+        elif self.width == 4:
+            has_nan = write_words(&self.rule, source, size // 4, out, <uint32_t>self.rule.nan)
+        elif self.width == 2:
+            has_nan = write_words(&self.rule, source, size // 2, out, <uint16_t>self.rule.nan)
+        else:
+            has_nan = write_words(&self.rule, source, size, out, <uint8_t>self.rule.nan)
+        return has_nan
+
+    cdef void write_nan(self, char *out, Py_ssize_t used) noexcept nogil:
+        """Overwrite a key with the key that all keys with a nan get."""
+        cdef Py_ssize_t field
+        if self.kind == WORD:
+            for field in range(used // self.width):
+                memcpy(out + field * self.width, &self.rule.nan, self.width)
+        else:
+            memset(out, 0xff, used)
+
+
+cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,
+                             any_t nan) noexcept nogil:
+    """Write the canonical form of n words. Returns whether a word exceeds the limit of the rule or,
+    with nan_unequal, is nan."""
+    cdef any_t word, magnitude, key, max_magnitude = 0
+    cdef any_t significant = <any_t>rule.significant, limit = <any_t>rule.limit
+    cdef bint has_nan = False
+    cdef Py_ssize_t j
+    for j in range(n):
+        memcpy(&word, source + j * sizeof(any_t), sizeof(any_t))
+        magnitude = word & significant
+        key = word if magnitude else 0
+        key = key if magnitude <= limit else nan
+        max_magnitude = max(max_magnitude, magnitude)
+        has_nan |= rule.nan_unequal and word == nan
+        memcpy(out + j * sizeof(any_t), &key, sizeof(any_t))
+    return has_nan or max_magnitude > limit
+
+
+cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width) noexcept nogil:
+    cdef uint64_t mantissa
+    cdef uint64_t exponent = 0
+    memcpy(&mantissa, source, 8)
+    memcpy(&exponent, source + 8, 2)
+    cdef uint64_t leading = mantissa >> 63, magnitude = exponent & 0x7fff
+    # If the exponent is not 0, a value whose leading bit is not set is nan. If the exponent is 0,
+    # the bit may be set: then the value equals the value with the exponent 1.
+    cdef bint is_nan = magnitude and (not leading or (magnitude == 0x7fff and mantissa << 1))
+    if is_nan:
+        mantissa, exponent = <uint64_t>3 << 62, 0x7fff
+    elif mantissa == 0:
+        exponent = 0
+    elif magnitude == 0:
+        exponent |= leading
+    memset(out, 0, width)
+    memcpy(out, &mantissa, 8)
+    memcpy(out + 8, &exponent, 2)
+    return is_nan
+
+
+cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) noexcept nogil:
+    cdef uint64_t[2] half  # the lower half, then the upper half
+    memcpy(half, source, 16)
+    # For the rule, the lower half counts as one bit.
+    cdef uint64_t magnitude = (half[1] | (half[0] != 0)) & rule.significant
+    if magnitude > rule.limit:
+        half[0], half[1] = 0, rule.nan
+    elif magnitude == 0:
+        half[1] = 0
+    memcpy(out, half, 16)
+    return magnitude > rule.limit

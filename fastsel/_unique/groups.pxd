@@ -1,0 +1,76 @@
+"""What every algorithm has: the keys, the request, and the interface Groups; see groups.pyx."""
+cimport numpy as cnp
+from libc.stdint cimport uint64_t
+
+from fastsel._core.parallel cimport Job
+from fastsel._positions.bitmask cimport Bitmask
+from fastsel._simd.blocks cimport fs_popcount
+from fastsel._unique.keys cimport Keys
+from fastsel._unique.sample cimport sample_t
+
+cpdef enum:
+    # Tables of more than CACHE_BYTES are expected to exceed the cache that a core can use. With
+    # such tables, direct addressing takes longer than hashing, and keys are scattered by their hash
+    # so that each part's table fits the cache. A group of a hash table takes about GROUP_BYTES.
+    CACHE_BYTES = 1 << 23
+    GROUP_BYTES = 64
+
+
+cpdef Py_ssize_t table_count(Py_ssize_t nbytes, Py_ssize_t groups,
+                             Py_ssize_t threads) noexcept nogil
+
+
+cdef class Request:
+    """What the caller wants beside the values. Made once by a public function."""
+    cdef readonly bint index          # the position of the first occurrence of each group
+    cdef readonly bint inverse        # the group of each key
+    cdef readonly bint counts         # the number of keys of each group
+    cdef readonly bint grouped        # the positions of all keys, group after group
+    cdef readonly bint ascending      # ascending values; otherwise the order of first occurrence
+    cdef readonly bint for_lookup     # other keys are looked up in the table
+
+
+cdef class Search:
+    """A search for the groups of equal keys: the keys, the items or slices (`rows`) from which they
+    were made, the request, and what a sample says about the keys."""
+    cdef readonly Keys keys
+    cdef readonly cnp.ndarray rows
+    cdef readonly Request request
+    cdef readonly int threads         # for work that takes longer than a copy, such as hashing
+    cdef readonly int copy_threads    # for passes that are as fast as a copy
+    cdef readonly bint ascending      # ascending values are wanted, and the keys have an order
+    cdef public object window         # (base, entries) of a direct-address table; or None
+    cdef sample_t sampled
+    cdef bint has_sample
+
+    cdef const sample_t *sample(self) except NULL
+    cpdef int expect(self, Py_ssize_t groups) except -1
+
+
+cdef class Groups(Job):
+    cdef readonly Search search
+    cdef public object values
+    cdef public object index
+    cdef public int direction
+
+    cpdef bint find(self) except -1
+    cpdef tuple finish(self, ranks)
+    cpdef tuple positions(self, ranks)
+    cdef int set_first_occurrences(self, cnp.ndarray bits) except -1
+    cdef int set_by_mask(self, Bitmask mask) except -1
+    cdef object like_rows(self, values)
+
+
+cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total)
+cdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions)
+
+
+cdef class RankBlocks(Job):
+    cdef const uint64_t[::1] bits
+    cdef const Py_ssize_t[::1] offsets
+    cdef Py_ssize_t[::1] before           # set bits before each block
+
+    cdef inline Py_ssize_t rank(self, Py_ssize_t i) noexcept nogil:
+        """The number of set bits before bit i."""
+        cdef uint64_t below = (<uint64_t>1 << (i & 63)) - 1
+        return self.before[i >> 6] + fs_popcount(self.bits[i >> 6] & below)

@@ -1,0 +1,246 @@
+"""The interface of the algorithms that find groups of equal keys.
+
+An algorithm is a subclass of Groups. It is made of a Search, and its methods are called in this
+order, each at most once::
+
+    groups = Tables(search)            # or another algorithm
+    if not groups.find():              # gives way: the caller tries another algorithm
+        ...
+    groups.values, groups.index        # one item and one position of each group
+    groups.direction                   # do the values ascend?
+    inverse, counts = groups.finish(ranks)    # or: indices, offsets = groups.positions(ranks)
+
+`ranks` is None if the order of the groups stays as it is. Otherwise the caller has sorted the
+values, and ranks[g] is the new place of group g: the inverse has ranks instead of group ids.
+"""
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint64_t
+from libc.string cimport memcpy
+
+from fastsel._core.parallel cimport chunk_count
+from fastsel._core.results cimport new_array, new_result
+from fastsel._core.scratch cimport new_intp
+from fastsel._core.strided cimport MAX_DIMS
+from fastsel._positions.bitmask cimport Bitmask, from_bits
+from fastsel._positions.indices cimport flat
+from fastsel._positions.selected_items cimport compress
+from fastsel._simd.blocks cimport fs_popcount, is_item, is_sparse, log2_width
+from fastsel._simd.levels cimport level
+from fastsel._unique.keys cimport keys_t
+from fastsel._unique.sample cimport take_sample
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyDataType_REFCHK(cnp.dtype)
+
+cnp.import_array()
+
+
+cdef class Request:
+    def __init__(self, bint index=False, bint inverse=False, bint counts=False,
+                 bint ascending=True, bint grouped=False, bint for_lookup=False):
+        self.index, self.inverse, self.counts = index, inverse, counts
+        self.ascending, self.grouped, self.for_lookup = ascending, grouped, for_lookup
+
+
+cdef class Search:
+    def __init__(self, Keys keys not None, cnp.ndarray rows not None, Request request not None,
+                 int threads, int copy_threads):
+        self.keys, self.rows, self.request = keys, rows, request
+        self.threads, self.copy_threads = threads, copy_threads
+        self.ascending = request.ascending and keys.fields.is_ordered
+
+    cdef const sample_t *sample(self) except NULL:
+        """What a sample says about the keys; the sample is taken once."""
+        if not self.has_sample:
+            take_sample(&self.keys.fields, &self.sampled)
+            self.has_sample = True
+        return &self.sampled
+
+    cpdef int expect(self, Py_ssize_t groups) except -1:
+        """Expect this number of groups, without a sample."""
+        self.sampled.groups, self.has_sample = groups, True
+        return 0
+
+    @property
+    def size(self):
+        """The number of keys."""
+        return self.keys.fields.size
+
+    @property
+    def nbytes(self):
+        """The bytes of the keys."""
+        return self.keys.fields.size * self.keys.fields.width
+
+    @property
+    def expected(self):
+        """An estimate of the number of groups."""
+        return self.sample().groups
+
+    @property
+    def mostly_nan(self):
+        """Is at least half of the sample NaN or NaT? False for keys without an order."""
+        return self.sample().mostly_nan
+
+    @property
+    def windows(self):
+        """(base, entries) of two windows for direct-address tables: of the whole sample, and its
+        densest window; entries are 0 if no such table serves the keys."""
+        cdef const keys_t *keys = &self.keys.fields
+        cdef const sample_t *sample
+        cdef bint are_ordered = keys.is_ordered and keys.unequal == NULL
+        if are_ordered and keys.width <= 2 and not keys.rule.nan_unequal:
+            return ((0, 1 << 8 * keys.width),) * 2        # all words, without a sample
+        if not are_ordered or keys.rule.significant & keys.rule.limit != <uint64_t>-1:
+            return ((0, 0),) * 2
+        sample = self.sample()
+        return ((sample.whole.base, sample.whole.entries),
+                (sample.densest.base, sample.densest.entries))
+
+    @property
+    def values_only(self):
+        """Are only ascending values requested, which the keys have an order for?"""
+        cdef Request request = self.request
+        return self.ascending and not (
+            request.index or request.inverse or request.counts or request.grouped)
+
+    @property
+    def by_position(self):
+        """Does a direct-address table have to find first positions? If values ascend and are the
+        canonical words, only the index needs them."""
+        cdef const keys_t *keys = &self.keys.fields
+        return self.request.index or not (
+            self.ascending and keys.rule.significant & keys.rule.limit == <uint64_t>-1)
+
+
+cdef class Groups(Job):
+    """Groups of equal keys, in the order in which the algorithm finds them."""
+    def __init__(self, Search search not None):
+        self.search = search
+
+    cpdef bint find(self) except -1:
+        """Find the groups. Returns False if the algorithm gives way: if it does not serve these
+        keys, or if it would take too long. After True, these attributes are set:
+
+        - values: an item, or slice, of each group, with the bits of its first occurrence
+        - index: the position of each group's first occurrence; None if it is not requested and
+          the algorithm does not need it
+        - direction: 1 if the values ascend, -1 if they descend, 0 if the algorithm does not say
+        """
+        raise NotImplementedError
+
+    cpdef tuple finish(self, ranks):
+        """(inverse, counts), with None for an output that is not requested. Counts are in the order
+        of the values."""
+        raise NotImplementedError
+
+    cpdef tuple positions(self, ranks):
+        """(indices, offsets): the positions of all keys, group after group; and where each group
+        begins in indices, then the number of keys. None if the algorithm has only an inverse, in
+        which the caller finds the positions."""
+        return None
+
+    cdef int set_first_occurrences(self, cnp.ndarray bits) except -1:
+        """Set values and index from a bitmask of the first occurrences. The index stays None if it
+        is not requested."""
+        cdef Search search = self.search
+        cdef cnp.ndarray rows = search.rows, values
+        cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(rows), blocks = cnp.PyArray_SIZE(bits)
+        cdef const uint64_t *words = <const uint64_t *>cnp.PyArray_DATA(bits)
+        cdef cnp.npy_intp groups
+        if (chunk_count(blocks, search.copy_threads, 64 * width) > 1
+                or cnp.PyArray_NDIM(rows) > 1 or not is_item(width)
+                or not cnp.PyArray_IS_C_CONTIGUOUS(rows)):
+            return self.set_by_mask(from_bits(
+                bits, search.keys.fields.width, search.copy_threads))
+        # One chunk of items that a level compresses: without the jobs of the general way.
+        groups = level.count(words, blocks)
+        self.values = values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(rows))
+        level.compress[log2_width(width)](
+            words, blocks, <const char *>cnp.PyArray_DATA(rows), <char *>cnp.PyArray_DATA(values),
+            groups)
+        if search.request.index:
+            self.index = positions_of(words, blocks, groups)
+        return 0
+
+    cdef int set_by_mask(self, Bitmask mask) except -1:
+        """set_first_occurrences, from a Bitmask."""
+        cdef Search search = self.search
+        cdef cnp.ndarray rows = search.rows
+        cdef cnp.npy_intp[MAX_DIMS] shape
+        if search.request.index or not is_movable(rows):
+            self.index = flat(mask, search.copy_threads)
+        if not is_movable(rows):
+            self.values = rows[self.index]
+            return 0
+        memcpy(shape, cnp.PyArray_DIMS(rows), cnp.PyArray_NDIM(rows) * sizeof(cnp.npy_intp))
+        shape[0] = mask.count()
+        self.values = new_array(
+            cnp.PyArray_NDIM(rows), shape, <cnp.dtype>cnp.PyArray_DESCR(rows))
+        return compress(rows, 0, 1, mask, self.values, search.copy_threads)
+
+    cdef object like_rows(self, values):
+        """The values in the dtype of the rows, whose byte order may be foreign."""
+        cdef cnp.ndarray array = values
+        if cnp.PyArray_DESCR(array) == cnp.PyArray_DESCR(self.search.rows):
+            return values
+        return values.astype(self.search.rows.dtype, copy=False)
+
+
+cpdef Py_ssize_t table_count(Py_ssize_t nbytes, Py_ssize_t groups,
+                             Py_ssize_t threads) noexcept nogil:
+    """The number of threads that fill a hash table each. Each table may have all groups, and tables
+    are merged in pairs, so the keys of a table have at least twice the bytes of its groups, unless
+    there is only one table."""
+    return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))
+
+
+cdef bint is_movable(cnp.ndarray rows):
+    """Can the items be copied as bytes?"""
+    return not PyDataType_REFCHK(<cnp.dtype>cnp.PyArray_DESCR(rows)) and (
+        cnp.PyArray_ITEMSIZE(rows) > 0)
+
+
+cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total):
+    """The positions of the set bits, of which there are `total`."""
+    out = new_result(total, cnp.NPY_INTP)
+    level.write(bits, blocks, 0, is_sparse(total, blocks), <intptr_t *>cnp.PyArray_DATA(out), total)
+    return out
+
+
+cdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
+    """The items, or slices, at these positions, with the bits that they have in rows. All positions
+    are positions of rows: otherwise other memory is read."""
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(rows), j
+    cdef const Py_ssize_t *at = <const Py_ssize_t *>cnp.PyArray_DATA(positions)
+    cdef const char *source = <const char *>cnp.PyArray_DATA(rows)
+    cdef cnp.npy_intp groups = cnp.PyArray_SIZE(positions)
+    cdef cnp.ndarray values
+    cdef char *out
+    if cnp.PyArray_NDIM(rows) > 1 or not (is_movable(rows) and cnp.PyArray_IS_C_CONTIGUOUS(rows)):
+        return rows.take(positions, axis=0, mode="clip")
+    values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(rows))
+    out = <char *>cnp.PyArray_DATA(values)
+    if width == 8:
+        for j in range(groups):
+            memcpy(out + j * 8, source + at[j] * 8, 8)
+    elif width == 4:
+        for j in range(groups):
+            memcpy(out + j * 4, source + at[j] * 4, 4)
+    else:
+        for j in range(groups):
+            memcpy(out + j * width, source + at[j] * width, width)
+    return values
+
+
+cdef class RankBlocks(Job):
+    """Count the set bits before each block. offsets has the number of set bits before each chunk of
+    blocks, then the total."""
+    def __init__(self, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets):
+        self.bits, self.offsets, self.before = bits, offsets, new_intp(bits.shape[0])
+        self.units, self.chunks = bits.shape[0], offsets.shape[0] - 1
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t block, total = self.offsets[k]
+        for block in range(self.begin(k), self.begin(k + 1)):
+            self.before[block] = total
+            total += fs_popcount(self.bits[block])

@@ -1,0 +1,80 @@
+"""Direct-address tables for the keys of a window; see window.pyx."""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from fastsel._core.parallel cimport Job
+from fastsel._core.scratch cimport Memory
+from fastsel._simd.levels cimport level
+from fastsel._unique.keys cimport Keys, any_t, keys_t
+from fastsel._unique.sample cimport window_t
+
+
+cdef class WindowTable(Job):
+    cdef Keys keys
+    cdef window_t window
+    cdef uint64_t base_word       # the word of window.base
+    cdef bint are_integers        # every word is canonical; word minus base_word is its entry
+    cdef int threads
+    cdef cnp.npy_intp key_blocks
+    cdef Py_ssize_t rounds
+    cdef Py_ssize_t key_chunks    # of the passes over keys after `fill`
+    cdef Py_ssize_t entry_blocks  # of a table; keys outside of the window share the entry behind it
+    cdef Py_ssize_t entry_chunks  # of the passes over entries
+    # By chunk and entry. Only `merge` writes `bits` if there are other tables.
+    cdef uint64_t[::1] bits       # which words occur; after `merge`, chunk 0 has all words
+    cdef uint32_t[::1] counts     # keys of each word; or None
+    # 1 if the word occurs in the chunk or, after `merge`, before it; None without first positions.
+    cdef uint8_t[::1] present
+    cdef readonly object bitmask  # bitmask of first occurrences, or None
+    cdef uint64_t[::1] first_bits  # a view of bitmask
+    cdef Py_ssize_t room          # of each chunk: maximum number of keys outside
+    cdef Memory outside_words     # by chunk: words of the keys outside, in the width of the keys
+    cdef Py_ssize_t[::1] outside_positions
+    cdef Py_ssize_t[::1] outside  # by chunk: how many; -1 if there is no room
+    cdef Py_ssize_t[::1] offsets  # number of words before each chunk of the entries; set by `merge`
+
+    cdef bint fill(self) except -1
+    cdef Py_ssize_t merge(self) except -1
+    cdef Py_ssize_t close_outside(self) noexcept
+    cdef cnp.ndarray outside_keys(self)
+    cdef void clear(self, Py_ssize_t chunk) noexcept nogil
+    cdef void add(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
+                  Py_ssize_t stop) noexcept nogil
+
+
+cdef class EntryPass(Job):
+    """A pass over chunks of the entries; chunks are whole blocks."""
+    cdef WindowTable table
+    cdef uint32_t[::1] group_ids  # by entry: the group of its word
+    cdef Py_ssize_t[::1] out
+
+
+cdef inline bint find_entries(WindowTable table, const any_t *words, Py_ssize_t n,
+                              uint32_t *entries) noexcept nogil:
+    """Write the entries of n <= 64 words. Returns whether a word is outside of the window; its
+    entry is the one behind the window. Each word of 1 or 2 bytes has an entry."""
+    cdef any_t base = <any_t>table.base_word, length = <any_t>table.window.entries
+    cdef any_t seen = 0
+    cdef uint64_t[64] ordered
+    cdef const keys_t *keys = &table.keys.fields
+    cdef Py_ssize_t j
+    if any_t is uint8_t or any_t is uint16_t:
+        if table.are_integers:
+            for j in range(n):
+                entries[j] = <any_t>(words[j] - base)
+            return False
+        level.ordered_keys[sizeof(any_t) - 1](
+            <const char *>words, n, &keys.rule.significant, keys.order_map, ordered)
+        for j in range(n):
+            entries[j] = <uint32_t>ordered[j]
+        return False
+    else:
+        # The length is a power of two, so that one test finds out whether all words are inside.
+        for j in range(n):
+            seen |= words[j] - base
+            entries[j] = <uint32_t>(words[j] - base)
+        if seen < length:
+            return False
+        for j in range(n):
+            entries[j] = <uint32_t>min(<any_t>(words[j] - base), length)
+        return True

@@ -1,0 +1,279 @@
+"""Direct-address tables for a window of the keys: each word in the window has an entry.
+
+Each chunk of the keys has a table. If only the words are needed, an entry is a bit; if their counts
+are needed, a number. If first occurrences are needed, an entry is a byte, and a bitmask gets a bit
+for each key that is the first key of its word in its chunk. `merge` merges the tables. Entries, and
+so the distinct words, are in ascending order.
+
+Keys outside of the window (sentinels, typos, the tail of a distribution) are listed, with their
+positions. No key outside throws the pass away, unless a chunk has no more room for it.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
+from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.levels cimport level
+from fastsel._unique.keys cimport canonical, fs_load
+from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
+
+cnp.import_array()
+
+cdef enum:
+    # A chunk has room for one key outside of the window in MAX_OUTSIDE_SHARE keys.
+    MAX_OUTSIDE_SHARE = 8
+    # The chunks' counts of a word have 32 bits, and so have fewer keys.
+    MAX_CHUNK_KEYS = 1 << 31
+
+
+cdef class WindowTable(Job):
+    def __init__(self, Keys keys not None, object window, bint first_positions, bint counted,
+                 int threads):
+        """Tables for at least one key; the keys are words with an order. window is (base, entries):
+        each of `entries` < 2^32 ordered keys from base on has an entry, and `entries` is a power of
+        two. For keys of 1 and 2 bytes it has all of them, and for wider keys every word is
+        canonical: otherwise memory beyond the table is written. No NaN that equals no item is in
+        the window: otherwise all NaN are one group."""
+        cdef Py_ssize_t size = keys.fields.size, width = keys.fields.width, tables
+        self.keys, self.threads = keys, threads
+        self.window.base, self.window.entries = window
+        self.base_word = word_of(keys.fields.order_map, self.window.base)
+        self.are_integers = (keys.fields.rule.significant & keys.fields.rule.limit
+                             == <uint64_t>-1 and keys.fields.order_map[1] == 0)
+        self.key_blocks = blocks_of(size)
+        self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
+        self.chunks = max(1, min(self.key_blocks, threads))
+        # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
+        if not (first_positions or counted):
+            self.chunks = max(1, min(self.chunks, size * width // (4 * self.entry_blocks)))
+        self.chunks = max(self.chunks, size // MAX_CHUNK_KEYS + 1)
+        self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * width)
+        self.key_chunks = chunk_count(self.key_blocks, threads, 64 * (width + sizeof(Py_ssize_t)))
+        self.entry_chunks = chunk_count(self.entry_blocks, threads)
+        tables = self.chunks * self.entry_blocks
+        self.bits = new_u64(self.entry_blocks if first_positions or counted else tables)
+        self.present = new_u8(64 * tables) if first_positions else None
+        self.counts = new_u32(64 * tables) if counted else None
+        self.bitmask = self.offsets = None
+        if first_positions:
+            self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
+        self.first_bits = self.bitmask
+        # A block may write up to 64 keys beyond the room, which count as no room.
+        self.room = 0 if width <= 2 else size // self.chunks // MAX_OUTSIDE_SHARE + 64
+        self.outside_words = new_memory(self.chunks * (self.room + 64), width, b"B")
+        self.outside_positions = new_intp(self.chunks * (self.room + 64))
+        self.outside = new_intp(self.chunks)
+
+    cdef bint fill(self) except -1:
+        """Fill the tables. Returns False if too many keys are outside of the window."""
+        cdef Py_ssize_t k
+        self.run_rounds(self.rounds, self.threads)
+        for k in range(self.chunks):
+            if self.outside[k] < 0:
+                return False
+        return True
+
+    cdef Py_ssize_t merge(self) except -1:
+        """Merge the tables. Returns the number of distinct words in the window."""
+        self.offsets = new_intp(self.entry_chunks + 1)
+        MergeTables(self).run(self.threads)
+        scan(&self.offsets[0], self.entry_chunks)
+        return self.offsets[self.entry_chunks]
+
+    cdef Py_ssize_t close_outside(self) noexcept:
+        """Make the lists of all chunks one list, in the order of the keys. Returns its length."""
+        cdef Py_ssize_t k, j, n, total = 0, start, width = self.keys.fields.width
+        cdef char *words = <char *>self.outside_words.data
+        for k in range(self.chunks):
+            start, n = k * (self.room + 64), self.outside[k]
+            if start > total and n:
+                for j in range(n):      # forward: the list moves towards the start
+                    self.outside_positions[total + j] = self.outside_positions[start + j]
+                    memcpy(words + (total + j) * width, words + (start + j) * width, width)
+            total += n
+        return total
+
+    cdef cnp.ndarray outside_keys(self):
+        """The words of the keys outside of the window, after `close_outside`."""
+        cdef cnp.npy_intp n = 0
+        cdef Py_ssize_t k
+        for k in range(self.chunks):
+            n += self.outside[k]
+        out = cnp.PyArray_EMPTY(
+            1, &n, cnp.NPY_UINT64 if self.keys.fields.width == 8 else cnp.NPY_UINT32, 0)
+        memcpy(cnp.PyArray_DATA(out), self.outside_words.data, n * self.keys.fields.width)
+        return out
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        """Add the keys that chunk k % chunks handles in round k // chunks."""
+        cdef Py_ssize_t start = round_start(self.key_blocks, self.chunks, self.rounds, k)
+        cdef Py_ssize_t stop = round_start(
+            self.key_blocks, self.chunks, self.rounds, k + self.chunks)
+        cdef Py_ssize_t chunk = k % self.chunks
+        cdef const char *data = self.keys.fields.data
+        if k < self.chunks:
+            self.clear(chunk)
+        if self.keys.fields.width == 1:
+            self.add(<uint8_t *>data, chunk, start, stop)
+        elif self.keys.fields.width == 2:
+            self.add(<uint16_t *>data, chunk, start, stop)
+        elif self.keys.fields.width == 4:
+            self.add(<uint32_t *>data, chunk, start, stop)
+        else:
+            self.add(<uint64_t *>data, chunk, start, stop)
+
+    cdef void clear(self, Py_ssize_t chunk) noexcept nogil:
+        cdef Py_ssize_t start = chunk * self.entry_blocks, blocks = self.entry_blocks
+        self.outside[chunk] = 0
+        if self.present is not None:
+            memset(&self.present[start * 64], 0, blocks * 64)
+        if self.counts is not None:
+            memset(&self.counts[start * 64], 0, blocks * 64 * sizeof(uint32_t))
+        if self.present is None and self.counts is None:
+            memset(&self.bits[start], 0, blocks * sizeof(uint64_t))
+
+    cdef void add(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
+                  Py_ssize_t stop) noexcept nogil:
+        """Add the keys of blocks `block` to stop - 1. Each call has constant arguments, so that
+        several loops are compiled."""
+        if self.present is None and self.counts is None:
+            add_blocks(self, items, chunk, block, stop, False, False)
+        elif self.present is None:
+            add_blocks(self, items, chunk, block, stop, False, True)
+        elif self.counts is None:
+            add_blocks(self, items, chunk, block, stop, True, False)
+        else:
+            add_blocks(self, items, chunk, block, stop, True, True)
+
+
+cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chunk,
+                            Py_ssize_t block, Py_ssize_t stop, bint first_positions,
+                            bint counted) noexcept nogil:
+    cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
+    cdef uint8_t[::1] present = self.present
+    cdef uint32_t[::1] counts = self.counts
+    cdef Py_ssize_t table = 64 * chunk * self.entry_blocks
+    cdef Py_ssize_t whole = min(stop, self.keys.fields.size >> 6), j, n
+    cdef uint8_t[256] bytes_seen
+    cdef uint32_t[64] entries
+    cdef any_t[64] words
+    cdef uint8_t[64] is_new
+    cdef uint8_t all_seen
+    if any_t is uint8_t:
+        if not counted:
+            see_bytes(self, table, bytes_seen)
+    while block < stop:
+        if any_t is uint8_t:
+            if not counted:             # skip blocks whose bytes are all in the table
+                n = max(0, level.skip_seen(
+                    <const char *>items + block * 64, whole - block, bytes_seen))
+                if first_positions and n:
+                    memset(&first_bits[block], 0, n * sizeof(uint64_t))
+                block += n
+                if block >= stop:
+                    break
+        n = min(64, self.keys.fields.size - block * 64)
+        fs_load(words, items + block * 64, n * sizeof(any_t))
+        if find_entries(self, words, n, entries):
+            if self.outside[chunk] < 0 or not list_outside(self, words, entries, n, chunk, block):
+                return
+        if counted:
+            for j in range(n):
+                counts[table + entries[j]] += 1
+        if first_positions:
+            all_seen = 1
+            for j in range(n):
+                all_seen &= present[table + entries[j]]
+            if all_seen:
+                first_bits[block] = 0
+            else:
+                memset(is_new, 0, sizeof(is_new))
+                for j in range(n):
+                    is_new[j] = present[table + entries[j]] ^ 1
+                    present[table + entries[j]] = 1
+                for j in range(n):      # keys outside of the window are not marked
+                    is_new[j] &= entries[j] != <uint32_t>self.window.entries
+                level.pack[0](<const char *>is_new, 0xff, &first_bits[block], 1)
+        elif not counted:
+            all_seen = 1
+            for j in range(n):
+                all_seen &= <uint8_t>(bits[(table + entries[j]) >> 6] >> (entries[j] & 63))
+            if not all_seen & 1:
+                for j in range(n):
+                    bits[(table + entries[j]) >> 6] |= <uint64_t>1 << (entries[j] & 63)
+        if any_t is uint8_t:
+            if not (counted or all_seen & 1):
+                see_bytes(self, table, bytes_seen)
+        block += 1
+
+
+cdef inline bint list_outside(WindowTable self, const any_t *words, const uint32_t *entries,
+                              Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t block) noexcept nogil:
+    """List the keys of a block that are outside of the window. Returns False if there is no room.
+    """
+    cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk], j
+    cdef any_t *out = <any_t *>self.outside_words.data + start
+    cdef Py_ssize_t *positions = &self.outside_positions[start]
+    cdef uint32_t behind = <uint32_t>self.window.entries
+    for j in range(n):
+        out[length] = words[j]
+        positions[length] = block * 64 + j
+        length += entries[j] == behind
+    self.outside[chunk] = length if length <= self.room else -1
+    return length <= self.room
+
+
+cdef inline void see_bytes(WindowTable self, Py_ssize_t table, uint8_t *seen) noexcept nogil:
+    """Write to `seen`, for each byte, whether the table has its canonical word."""
+    cdef const keys_t *keys = &self.keys.fields
+    cdef Py_ssize_t entry
+    cdef int byte
+    for byte in range(256):
+        entry = table + <Py_ssize_t>(
+            ordered_key_of(keys.order_map, canonical(&keys.rule, byte)) & 0xff)
+        if self.present is not None:
+            seen[byte] = self.present[entry]
+        else:
+            seen[byte] = <uint8_t>(self.bits[entry >> 6] >> (entry & 63)) & 1
+
+
+cdef class EntryPass(Job):
+    def __cinit__(self, WindowTable table, uint32_t[::1] group_ids=None,
+                  Py_ssize_t[::1] out=None):
+        self.table, self.group_ids, self.out = table, group_ids, out
+        self.units, self.chunks = table.entry_blocks, table.entry_chunks
+
+
+cdef class MergeTables(EntryPass):
+    """Merge the tables into the bits of chunk 0, without the entry behind the window, and count the
+    distinct words. With first occurrences, the table of each chunk also gets the words of the
+    chunks before it."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef uint64_t[::1] bits = self.table.bits
+        cdef uint8_t[::1] present = self.table.present
+        cdef const uint32_t[::1] counts = self.table.counts
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), chunk, block, entry
+        cdef Py_ssize_t length = 64 * self.table.entry_blocks, last = self.table.entry_blocks - 1
+        cdef uint64_t word
+        if counts is not None:
+            memset(&bits[start], 0, (stop - start) * sizeof(uint64_t))
+        for chunk in range(self.table.chunks):
+            if counts is not None:
+                for block in range(start, stop):
+                    level.pack[2](<const char *>&counts[chunk * length + 64 * block], 0xffffffff,
+                                  &word, 1)
+                    bits[block] |= word
+            elif present is None and chunk:
+                for block in range(start, stop):
+                    bits[block] |= bits[chunk * (length >> 6) + block]
+            if present is not None and chunk:
+                for entry in range(start * 64, stop * 64):
+                    present[chunk * length + entry] |= present[(chunk - 1) * length + entry]
+        if present is not None and counts is None:
+            level.pack[0](<const char *>&present[(self.table.chunks - 1) * length + start * 64],
+                          0xff, &bits[start], stop - start)
+        if stop > last:
+            bits[last] &= ((<uint64_t>1 << (self.table.window.entries & 63)) - 1)
+        self.table.offsets[k] = level.count(&bits[start], stop - start)
