@@ -3,6 +3,7 @@ of positions."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -211,15 +212,22 @@ def _by_lookup(items, keys, values, default, out, shape):
 
 def _by_index(items, keys, values, default, shape):
     """The result for values that NumPy copies, and for results without items."""
-    index = index_of(items.ravel(), keys).reshape(items.shape)
+    index = index_of(items.ravel(), keys)
     found = index >= 0
+    width = math.prod(values.shape[1:])
+
+    def elements(rows):
+        # NumPy 2.0 damages strings of StringDType when an index selects whole rows of them.
+        return rows[:, None] * width + np.arange(width)
+
+    flat = values.reshape(-1)
     if default is NO_DEFAULT:
         if not found.all():
             raise missing(items, found.argmin())
-        return values[index]
+        return flat[elements(index)].reshape(shape)
     result = np.empty(shape, values.dtype)
     result[...] = default
-    result[found] = values[index[found]]
+    result.reshape(-1)[elements(np.flatnonzero(found))] = flat[elements(index[found])]
     return result
 
 
