@@ -192,13 +192,6 @@ def loaded_key_rule(dtype, equal_nan):
 
 
 @functools.lru_cache(maxsize=256)
-def key_and_number_rules(dtype, equal_nan):
-    """(loaded_key_rule, number_rule) of a dtype; None if it has no loaded_key_rule."""
-    rule = loaded_key_rule(dtype, equal_nan)
-    return None if rule is None else (rule, number_rule(dtype))
-
-
-@functools.lru_cache(maxsize=256)
 def number_rule(dtype):
     """The rule that makes ordered keys, for native numbers, dates and times of one word; None for
     other dtypes.

@@ -19,7 +19,7 @@ from fastsel._unique import _keys, _numpy_unique, _objects, _plan
 from fastsel._unique._groups import find_groups
 from fastsel._unique._outputs import as_result, outputs_of
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-from fastsel._unique.few import outputs_of_few
+from fastsel._unique.few import unique_of_few
 from fastsel._unique.groups import Request
 
 
@@ -110,19 +110,29 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
-    request = Request(return_index, return_inverse, return_counts, sorted)
-    equal_nan = bool(equal_nan)
     array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
+    is_array = type(array) is np.ndarray
+    is_few = is_array and axis is None and 0 < array.size <= _plan.TINY_ITEMS
+    equal_nan = bool(equal_nan)
+    if is_few and not _plan.FORCED.get():
+        rule = _keys.loaded_rule(array.dtype, equal_nan)
+        if rule is not None:
+            result = unique_of_few(
+                *(array, rule, _keys.SEEDS),
+                *(return_index, return_inverse, return_counts, sorted),
+            )
+            if result is not None:
+                if _plan.watcher is not None:
+                    _plan.note(*(_plan.SORT_FEW if sorted else _plan.HASH_FEW))
+                return result
+    request = Request(return_index, return_inverse, return_counts, sorted)
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
         if not _is_served(array, request):
             return _numpy_unique.as_given(array, request, axis, equal_nan)
-    is_array = type(array) is np.ndarray
-    if is_array and axis is None and array.size <= _plan.TINY_ITEMS and not _plan.FORCED.get():
-        outputs = _outputs_of_few(array, request, equal_nan)
-        if outputs is not None:
-            return as_result(outputs, array.shape)
-        found = _numpy_unique.of_tiny(array, request, equal_nan) if request.ascending else None
+        is_array = type(array) is np.ndarray
+    if is_few and sorted and not _plan.FORCED.get():
+        found = _numpy_unique.of_tiny(array, request, equal_nan)
         if found is not None:
             _plan.note(*_plan.NUMPY)
             return found
@@ -292,18 +302,6 @@ def outputs_of_rows(rows, request, equal_nan):
     outputs = outputs_of(find_groups(keys, rows, request), request)
     if rows.dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
         _put_smallest_nan(outputs, rows, request)
-    return outputs
-
-
-def _outputs_of_few(array, request, equal_nan):
-    """The outputs for at most TINY_ITEMS items; None if the general way serves them."""
-    rule = _keys.loaded_rule(array.dtype, equal_nan)
-    if rule is None or array.size == 0:
-        return None
-    items = array if array.ndim == 1 else array.ravel()
-    outputs = outputs_of_few(items, rule, _keys.SEEDS, request)
-    if outputs is not None:
-        _plan.note(*(_plan.SORT_FEW if request.ascending else _plan.HASH_FEW))
     return outputs
 
 

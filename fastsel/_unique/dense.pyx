@@ -16,7 +16,8 @@ from fastsel._core.scratch cimport new_intp, new_u32
 from fastsel._simd.blocks cimport fs_ctz, is_sparse
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, values_at
-from fastsel._unique.keys cimport Keys, any_t, fs_load, key_at, keys_t, load_word
+from fastsel._unique.keys cimport (
+    Keys, any_t, fs_load, keeps_words, key_at, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport ordered_key_of
 from fastsel._unique.sorting cimport Sorting
 from fastsel._unique.window cimport EntryPass, WindowTable, find_entries
@@ -43,8 +44,7 @@ cdef class Dense(Groups):
         cdef Request request = search.request
         cdef keys_t *keys = &search.keys.fields
         # Canonical words are the items themselves: their values need no position.
-        cdef bint are_words = keys.rule.significant & keys.rule.limit == <uint64_t>-1
-        cdef bint by_position = request.index or not (search.ascending and are_words)
+        cdef bint are_words = keeps_words(&keys.rule), by_position = search.by_position
         cdef int threads = search.copy_threads
         if search.window is None:
             return False

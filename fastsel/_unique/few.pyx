@@ -10,18 +10,33 @@ from fastsel._unique.tables cimport Tables
 cnp.import_array()
 
 
-def outputs_of_few(cnp.ndarray items not None, Rule rule not None, tuple seeds not None,
-                   Request request not None):
-    """(values, index, inverse, counts) of at least one item, with None for outputs that are not
-    requested. None if a hash table takes too many probes, or if the values have to be sorted."""
+def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None, bint index,
+                  bint inverse, bint counts, bint ascending):
+    """unique of at least one item: the values, or a tuple of the values and the requested outputs.
+    None if a hash table takes too many probes, or if the values would have to be sorted."""
+    cdef cnp.ndarray items = array
     cdef Search search
     cdef Groups groups
-    if request.ascending and not rule.is_ordered:
+    if ascending and not rule.is_ordered:
         return None
-    search = Search(Keys(items, rule, seeds), items, request, 1, 1)
+    if cnp.PyArray_NDIM(array) != 1:
+        items = cnp.PyArray_Ravel(array, cnp.NPY_CORDER)
+    search = Search(Keys(items, rule, seeds), items, Request(index, inverse, counts, ascending),
+                    1, 1)
     search.expect(search.keys.fields.size)
-    groups = Sorting(search) if request.ascending else Tables(search)
+    groups = Sorting(search) if ascending else Tables(search)
     if not groups.find():
         return None
-    inverse, counts = groups.finish(None)
-    return groups.values, groups.index if request.index else None, inverse, counts
+    if not (index or inverse or counts):
+        return groups.values
+    inverse_out, counts_out = groups.finish(None)
+    if inverse and items is not array:
+        inverse_out = inverse_out.reshape((<object>array).shape)
+    outputs = [groups.values]
+    if index:
+        outputs.append(groups.index)
+    if inverse:
+        outputs.append(inverse_out)
+    if counts:
+        outputs.append(counts_out)
+    return tuple(outputs)

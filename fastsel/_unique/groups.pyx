@@ -26,7 +26,7 @@ from fastsel._positions.indices cimport flat
 from fastsel._positions.selected_items cimport compress
 from fastsel._simd.blocks cimport fs_popcount, is_item, is_sparse, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport keys_t
+from fastsel._unique.keys cimport keeps_words, keys_t
 from fastsel._unique.sample cimport take_sample
 
 cdef extern from "numpy/arrayobject.h":
@@ -90,7 +90,7 @@ cdef class Search:
         cdef bint are_ordered = keys.is_ordered and keys.unequal == NULL
         if are_ordered and keys.width <= 2 and not keys.rule.nan_unequal:
             return ((0, 1 << 8 * keys.width),) * 2        # all words, without a sample
-        if not are_ordered or keys.rule.significant & keys.rule.limit != <uint64_t>-1:
+        if not are_ordered or not keeps_words(&keys.rule):
             return ((0, 0),) * 2
         sample = self.sample()
         return ((sample.whole.base, sample.whole.entries),
@@ -108,8 +108,7 @@ cdef class Search:
         """Does a direct-address table have to find first positions? If values ascend and are the
         canonical words, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
-        return self.request.index or not (
-            self.ascending and keys.rule.significant & keys.rule.limit == <uint64_t>-1)
+        return self.request.index or not (self.ascending and keeps_words(&keys.rule))
 
 
 cdef class Groups(Job):

@@ -120,9 +120,9 @@ cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noe
     return keys.unequal != NULL and (keys.unequal[i >> 6] >> (i & 63)) & 1
 
 
-cdef inline bint is_identity(const rule_t *rule) noexcept nogil:
-    """Is every word canonical already, and does every word equal itself?"""
-    return rule.significant & rule.limit == <uint64_t>-1 and not rule.nan_unequal
+cdef inline bint keeps_words(const rule_t *rule) noexcept nogil:
+    """Is every word canonical already?"""
+    return rule.significant & rule.limit == <uint64_t>-1
 
 
 cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
@@ -130,7 +130,7 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
     """Write the words (key_at) of n keys from start on to `words`, which has room for n words:
     otherwise memory behind it is overwritten."""
     cdef Py_ssize_t j
-    if keys.width == 8 and keys.rule.significant & keys.rule.limit == <uint64_t>-1:
+    if keys.width == 8 and keeps_words(&keys.rule):
         fs_load(words, keys.data + start * 8, n * 8)
     elif keys.width == 8:
         load_canonical(&keys.rule, <const uint64_t *>keys.data + start, n, words)

@@ -9,7 +9,8 @@ from libc.string cimport memcmp, memcpy
 from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport AHEAD, canonical, fs_hash_bytes, keys_t, load_word
+from fastsel._unique.keys cimport (
+    AHEAD, canonical, fs_hash_bytes, keeps_words, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of
 from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
@@ -172,7 +173,7 @@ cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize
         if not keys.rule.nan_unequal:
             sample.whole = sample.densest = window_t(0, highest + 1)
         return
-    if n == 0 or keys.rule.significant & keys.rule.limit != <uint64_t>-1:
+    if n == 0 or not keeps_words(&keys.rule):
         return
     if keys.rule.nan_unequal:           # the window must not have nan, the highest ordered key
         highest -= 1

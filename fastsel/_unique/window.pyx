@@ -16,7 +16,7 @@ from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport canonical, fs_load
+from fastsel._unique.keys cimport canonical, fs_load, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
 cnp.import_array()
@@ -40,8 +40,8 @@ cdef class WindowTable(Job):
         self.keys, self.threads = keys, threads
         self.window.base, self.window.entries = window
         self.base_word = word_of(keys.fields.order_map, self.window.base)
-        self.are_integers = (keys.fields.rule.significant & keys.fields.rule.limit
-                             == <uint64_t>-1 and keys.fields.order_map[1] == 0)
+        self.are_integers = (
+            keeps_words(&keys.fields.rule) and keys.fields.order_map[1] == 0)
         self.key_blocks = blocks_of(size)
         self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
         self.chunks = max(1, min(self.key_blocks, threads))

@@ -7,6 +7,7 @@ from arrays import LONG_DTYPES
 
 import fastsel
 from fastsel._core import _dtypes
+from fastsel._unique import _keys
 
 SIZES = (0, 5, 700, 17_000)
 SHARES = (0, "one", 0.4, 0.6, 0.99, 1)
@@ -160,7 +161,7 @@ def test_long_doubles_without_keys_are_left_to_numpy(dtype, share, monkeypatch):
     calls = [(fastsel.unique, numbers), (fastsel.unique_counts, numbers)]
     calls += [(getattr(fastsel, name), numbers, others) for name in SET_FUNCTIONS]
     expected = [function(*arrays) for function, *arrays in calls]
-    caches = _dtypes.key_rule, _dtypes.loaded_key_rule, _dtypes.key_and_number_rules
+    caches = _dtypes.key_rule, _dtypes.loaded_key_rule, _keys.loaded_rule
     for cached in caches:
         cached.cache_clear()
     key_rule_of_float = _dtypes._float_key_rule

@@ -5,7 +5,7 @@ from collisions import SEEDS
 
 from fastsel._unique import _keys
 from fastsel._unique.dense import Dense
-from fastsel._unique.few import outputs_of_few
+from fastsel._unique.few import unique_of_few
 from fastsel._unique.groups import Request, Search
 from fastsel._unique.keys import Keys, Rule
 from fastsel._unique.partitions import Partitions
@@ -117,5 +117,10 @@ def find_few(
 ):
     """(values, index, inverse, counts) of few items; None if a hash table takes too many probes, or
     if the values would have to be sorted by the caller."""
-    request = Request(index, inverse, counts, ascending)
-    return outputs_of_few(array.ravel(), _keys.loaded_rule(array.dtype, equal_nan), seeds, request)
+    flags = index, inverse, counts
+    rule = _keys.loaded_rule(array.dtype, equal_nan)
+    result = unique_of_few(array, rule, seeds, *flags, ascending)
+    if result is None:
+        return None
+    values, *outputs = result if any(flags) else (result,)
+    return values, *(outputs.pop(0) if flag else None for flag in flags)
