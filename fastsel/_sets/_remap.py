@@ -227,7 +227,7 @@ def _by_index(items, keys, values, default, shape):
         return flat[elements(index)].reshape(shape)
     result = np.empty(shape, values.dtype)
     result[...] = default
-    result.reshape(-1)[elements(np.flatnonzero(found))] = flat[elements(index[found])]
+    result.reshape(-1)[elements(found.nonzero()[0])] = flat[elements(index[found])]
     return result
 
 

@@ -35,8 +35,8 @@ def sort(values):
         # bits of NaN.
         result = np.sort(native, kind="stable" if native.dtype.char == "e" else None)
         if values.dtype.kind == "f":
-            first_nan = int(np.searchsorted(result, np.nan))
-            result[first_nan:] = native[np.isnan(native)][: len(result) - first_nan]
+            nans = native[np.isnan(native)]
+            result[len(result) - len(nans) :] = nans
     return result.astype(values.dtype, copy=False)
 
 

@@ -273,3 +273,13 @@ def test_signalling_nan_causes_no_warning(dtype, monkeypatch):
         values = values[0] if return_index else values
         assert len(values) == 1000 - 143 + 1
         assert np.isnan(values[-1])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("size", [1, 9])
+def test_signalling_nan_among_few_values_keep_their_bits_without_a_warning(size, dtype):
+    values = np.arange(size).astype(dtype)
+    bits = values.view(f"u{values.itemsize}")
+    bits[::4] = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]
+    expected = np.concatenate((bits[values == values], bits[::4]))
+    assert _ascending.sort(values).tobytes() == expected.tobytes()
