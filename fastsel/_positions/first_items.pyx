@@ -172,6 +172,7 @@ cdef class FindFirst(Job):
         cdef Py_ssize_t[::1] _last
         cdef int used
         self.in_waves = True
+        self.chunk_indices = self.out  # `_last` needs a view before the first wave, too
         for u in range(self.units):
             self.locate(u, &self.unit)
             row_bytes = self.unit.columns * self.truth.width * self.truth.words
