@@ -121,17 +121,19 @@ def comparable(items, tests):
     if "O" in (items.dtype.kind, tests.dtype.kind):
         return items.astype(object), tests.astype(object), None
     items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
+    tests, first = _membership.fewer_to_convert(items, tests)
     cast = _membership.converted(items, tests)
     if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):
             return None
         both = np.result_type(items, tests)
-        return _dtypes.cast(items, both), _dtypes.cast(tests, both), None
+        return _dtypes.cast(items, both), _dtypes.cast(tests, both), first
     tests, mask = cast
     if mask is None:
-        return items, tests, None
-    positions = _numpy.flatnonzero(mask)
-    return (items, tests[positions], positions) if len(positions) else None
+        return items, tests, first
+    held = _numpy.flatnonzero(mask)
+    positions = held if first is None else first[held]
+    return (items, tests[held], positions) if len(held) else None
 
 
 def _are_comparable(one, other):

@@ -130,6 +130,7 @@ def among(items, tests, invert):
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
     items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
+    tests, _ = _membership.fewer_to_convert(items, tests)
     cast = _membership.converted(items, tests)
     if cast is None and (items.ndim > 1 or _membership.are_strings(items.dtype, tests.dtype)):
         common = np.result_type(items, tests)

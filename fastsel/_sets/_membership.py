@@ -53,6 +53,21 @@ class WantedMasks(NamedTuple):
     invert: bool
 
 
+def fewer_to_convert(items, tests):
+    """(tests, positions): the distinct tests, and the position of the first test that equals each,
+    if the tests have to repeat and a conversion to the dtype of the items would widen them, which
+    would take up to eight times their memory. Otherwise, the tests and None."""
+    width = tests.dtype.itemsize
+    if (
+        width < min(items.dtype.itemsize, 4)
+        and tests.ndim == 1
+        and len(tests) > 1 << 8 * width
+        and tests.dtype.kind in "biuf"
+    ):
+        return unique(tests, return_index=True)
+    return tests, None
+
+
 def converted(array, other):
     """(items, mask): `other` in the dtype of `array`, and which items of `other`, or slices along
     axis 0, this dtype can hold; the mask is None if it can hold all. Returns None if NumPy decides

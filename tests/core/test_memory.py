@@ -435,6 +435,23 @@ def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype):
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
 
 
+@pytest.mark.parametrize("dtype", ["?", "u1", "i2", "f2"])
+@pytest.mark.parametrize("wide", ["i4", "u8", "f8", "c16"])
+@pytest.mark.parametrize("name", ["index_in", "isin"])
+def test_narrow_tests_are_not_widened(name, wide, dtype):
+    numbers = np.random.default_rng(1).permutation(6 << 20) % 2000
+    tests = numbers.astype("u1" if dtype == "?" else dtype).astype(dtype)
+    items = np.array([3, 1, 250, 0, 70_000, 1]).astype(wide)
+    taken = taken_beside_outputs(lambda: getattr(fastsel, name)(items, tests))
+    assert taken <= max(2.5 * tests.nbytes, 24e6)
+    first = [
+        int((tests == k).argmax()) if k in (0, 1) or (dtype != "?" and k < 300) else -1
+        for k in items.real.astype(int).tolist()
+    ]
+    expected = first if name == "index_in" else [k >= 0 for k in first]
+    assert getattr(fastsel, name)(items, tests).tolist() == expected
+
+
 @pytest.mark.parametrize("dtype", ["u1", "f4"])
 @pytest.mark.parametrize("name", ["index_in", "isin", "setxor1d"])
 def test_more_keys_than_32_bits_can_number_take_no_more(name, dtype, monkeypatch):
