@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
+from special_numbers import numbers_with_nan_and_zeros
 
 import fastsel
 from fastsel._sets import _index_in, _membership
@@ -77,11 +78,7 @@ def test_nan_never_matches_and_zeros_are_equal(
     dtype, algorithm, kernels_with_few_threads, monkeypatch
 ):
     force(monkeypatch, algorithm)
-    nan = np.array("NaT" if dtype[0] == "M" else np.nan).astype(dtype)
-    items = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
-    items[3::5] = nan
-    if dtype[0] != "M":
-        items[1::5] *= -1
+    items = numbers_with_nan_and_zeros(dtype)
     for tests in (items, items[3:5], items[3:4], items[::-1], items[:40]):
         assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
         assert_same(fastsel.index_in(tests, items), reference.index_in(tests, items))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
+from special_numbers import numbers_with_nan_and_zeros
 
 import fastsel
 from fastsel._sets._membership import FEW_ITEMS
@@ -145,11 +146,7 @@ def test_nan_is_missing_and_zeros_are_equal(
     dtype, algorithm, kernels_with_few_threads, monkeypatch
 ):
     force(monkeypatch, algorithm)
-    nan = np.array("NaT" if dtype[0] == "M" else np.nan).astype(dtype)
-    items = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
-    items[3::5] = nan
-    if dtype[0] != "M":
-        items[1::5] *= -1
+    items = numbers_with_nan_and_zeros(dtype)
     for keys in (items, items[3:5], items[3:4], items[::-1], items[:40]):
         assert_equals_the_reference(items, keys, np.arange(len(keys)), default=-1)
         assert_equals_the_reference(items, keys, np.arange(len(keys)))

@@ -18,6 +18,16 @@ def whole_numbers(dtype, items):
     return array
 
 
+def numbers_with_nan_and_zeros(dtype):
+    """30 times 1, 0, 2, NaN or NaT, 0; the first 0 of each five is -0.0 if the dtype has it."""
+    dtype = np.dtype(dtype)
+    array = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
+    array[3::5] = np.array("NaT" if dtype.kind in "mM" else np.nan).astype(dtype)
+    if dtype.kind not in "mM":
+        array[1::5] *= -1
+    return array
+
+
 def four_nans(dtype):
     """Four NaN: quiet, signalling, negative, and with a payload."""
     bits = {

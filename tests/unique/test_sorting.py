@@ -247,3 +247,38 @@ def test_nested_scatters_use_little_stack(run_python):
     """The threads of musl have 128 KiB. gcc at -O3 ends the frame of a scatter before the scatter
     nested in it begins; other compilers and levels do not."""
     assert int(run_python(STACK_OF_SORT)) <= 32 << 10
+
+
+IN_SMALL_THREADS = """
+import threading
+import numpy as np
+import fastsel
+from unique_kernels import integers, sort_keys
+
+powers = np.uint64(1) << np.arange(63, 0, -5).astype(np.uint64)
+nested = np.append(powers, np.arange(1500).astype(np.uint64) % np.uint64(2))
+expected = np.unique(nested, return_index=True)
+
+def call():
+    values, index, _, _ = sort_keys(integers(nested), index=True)
+    assert (values == expected[0]).all() and (index == expected[1]).all()
+    assert (fastsel.unique(np.resize(nested, 200_000)) == expected[0]).all()
+    many = np.arange(200_000)[::-1] << 40
+    assert (fastsel.unique(many, return_inverse=True)[1] == np.arange(200_000)[::-1]).all()
+    print("done")
+
+threading.stack_size(128 << 10)
+thread = threading.Thread(target=call)
+thread.start()
+thread.join()
+"""
+
+
+@NEEDS_CACHE  # AddressSanitizer makes larger frames
+@pytest.mark.parametrize("level", ["base", None])
+def test_threads_with_a_stack_of_128_kib_sort(level, run_python):
+    """The calling thread, and OpenMP's threads."""
+    printed = run_python(
+        IN_SMALL_THREADS, FASTSEL_CPU=level, FASTSEL_NUM_THREADS="3", OMP_STACKSIZE="128k"
+    )
+    assert printed.split() == ["done"]
