@@ -63,7 +63,8 @@ def arguments():
 
 
 def use_memory():
-    """Allocate and free blocks of 1 to 16 MB. malloc then takes such blocks from its heap, too."""
+    """Allocate and free blocks of 1 to 16 MB. Later, malloc takes blocks of these sizes from its
+    heap, too."""
     for megabytes in (1, 4, 16):
         np.ones(megabytes << 20, np.uint8)
 
