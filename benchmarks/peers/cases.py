@@ -119,6 +119,7 @@ def operator_call(functions, case):
         "compress": (case.mask, x, case.axis),
         "extract": (case.mask, x),
         "boolean_mask": (x, case.mask),
+        "unique_counts": (x, False, False, True),
         "unique_all": (x, True, True, True),
         "gather_nd": (x, case.indices, case.cell.batch_dims),
         "isin_rows": (x, case.tests),

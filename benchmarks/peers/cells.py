@@ -20,7 +20,14 @@ SELECTION = (
     "extract",
     "boolean_mask",
 )
-UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
+UNIQUE = (
+    "unique_sorted",
+    "unique_first",
+    "unique_counts",
+    "unique_all",
+    "unique_rows",
+    "unique_rows_first",
+)
 GROUPED = ("group_indices", "group_indices_first")
 SETS = ("isin", "index_in", "remap", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
@@ -32,6 +39,7 @@ CALLS = {
     "count_along": "count_nonzero(a, axis)",
     "unique_sorted": "unique(a)",
     "unique_first": "unique(a, sorted=False)",
+    "unique_counts": "unique(a, return_counts=True)",
     "unique_all": "unique(a, True, True, True)",
     "group_indices_first": "group_indices(a, sorted=False)",
     "unique_rows": "unique(a, axis=0)",
@@ -117,6 +125,7 @@ PARTS = {
     "boolean_mask": ("dtype", "size", "width", "layout", "density", "distribution"),
     "unique_sorted": VALUE_PARTS,
     "unique_first": VALUE_PARTS,
+    "unique_counts": VALUE_PARTS,
     "unique_all": VALUE_PARTS,
     **dict.fromkeys(GROUPED, VALUE_PARTS),
     "unique_rows": ROW_PARTS,
@@ -201,6 +210,14 @@ MODEST = (
     grid("unique_sorted unique_first", dtype="object", size=1e5, groups=[1000, "n"]),
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
+    grid(
+        "unique_sorted unique_first unique_counts unique_all",
+        dtype="int64",
+        size=[1e5, 1e6],
+        groups=5e4,
+        distribution=["tail", "sentinel"],
+    ),
+    grid("unique_counts", dtype=["int32", "float64"], groups=[100, 5e4], distribution="tail"),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
     grid("group_indices", dtype="int64", size=[1e5, 1e7], groups=[10, 1000, "n/10", "n"]),
     grid("group_indices_first", dtype="int64", size=1e6, groups=[1000, "n/10"]),
@@ -254,6 +271,7 @@ KEY = (
     grid("group_indices group_indices_first", dtype="int64", groups=[1000, "n/10"]),
     grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
     grid("unique_sorted", dtype="int64", groups="n", distribution="gaps"),
+    grid("unique_counts", dtype="int64", groups=5e4, distribution=["tail", "sentinel"]),
     grid("isin index_in", dtype="int64", distribution="narrow"),
     grid("index_in remap", dtype="int64", tests=[10, 1e5]),
     grid("remap", dtype="int32", distribution="labels"),
@@ -400,7 +418,9 @@ def is_possible(cell):
     flat = cell.ndim == 1 and cell.width == 1
     if (flat and (cell.layout == "transposed" or cell.axis)) or (cell.ndim > 1 and cell.width > 1):
         return False
-    return cell.width <= cell.size and cell.distribution not in ("zipf", "narrow", "gaps")
+    return cell.width <= cell.size and cell.distribution not in (
+        *("zipf", "narrow", "gaps", "tail", "sentinel"),
+    )
 
 
 def max_groups(cell):

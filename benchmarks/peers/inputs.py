@@ -6,8 +6,9 @@ a number of groups, and inputs of gather_nd have index rows. The distribution is
 items or groups: ``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a
 hundred sorted items is moved) or ``halves`` (two sorted runs). Other distributions choose values:
 ``zipf`` (few groups have most items), ``narrow`` (the groups are the integers from 0 on), ``gaps``
-(the groups are every tenth integer), ``nan`` (nine of ten items are NaN) and ``coarse`` (floats are
-rounded to integers, so that rows have few different items).
+(the groups are every tenth integer), ``tail`` (ids below the number of groups, of which few are
+frequent), ``sentinel`` (ids of a narrow range, 2 % of which are -1), ``nan`` (nine of ten items are
+NaN) and ``coarse`` (floats are rounded to integers, so that rows have few different items).
 """
 
 import functools
@@ -57,12 +58,17 @@ def lay_out(a, layout):
 
 
 def keys(dtype, n, groups, distribution="random"):
-    """An array (n,) of about ``groups`` distinct values: integers for ``narrow`` and ``gaps``,
-    otherwise random values of the dtype."""
+    """An array (n,) of about ``groups`` distinct values: integers for ``narrow``, ``gaps``,
+    ``tail`` and ``sentinel``, otherwise random values of the dtype."""
     if np.dtype(dtype).kind in "OT":  # each object is its own str, as after reading a file
         return keys(f"U{STRING_LENGTH}", n, groups, distribution).astype(dtype)
     if distribution in STEPS:
         return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
+    if distribution == "tail":
+        return (np.random.default_rng(SEED + 6).zipf(1.3, n) % groups).astype(dtype)
+    if distribution == "sentinel":
+        ids = 1_000_000 + group_numbers(n, groups)
+        return np.where(mask(n, 0.02), -1, ids).astype(dtype)
     distinct = random_values(np.dtype(dtype), groups)
     if distribution in ORDERED:
         distinct = np.sort(distinct)

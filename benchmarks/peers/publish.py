@@ -31,7 +31,8 @@ PICTURES = {
 # For some rows of the table: the other functions whose outputs the call of the row computes.
 OTHER_FUNCTIONS = {
     "unique_first": ["unique_values"],
-    "unique_all": ["unique_all", "unique_counts", "unique_inverse"],
+    "unique_counts": ["unique_counts"],
+    "unique_all": ["unique_all", "unique_inverse"],
 }
 TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.DOTALL)
 

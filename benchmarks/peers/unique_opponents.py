@@ -111,6 +111,46 @@ def fastremap_unique(case):
     return lambda: fastremap.unique(case.x)
 
 
+# unique with counts
+
+
+@opponent("numpy", "unique_counts")
+def numpy_unique_counts(case):
+    return lambda: np.unique(case.x, return_counts=True)
+
+
+@opponent("torch", "unique_counts")
+def torch_unique_counts(case):
+    x = tensor(case.x)
+    return lambda: x.unique(sorted=True, return_counts=True)
+
+
+@opponent("pandas", "unique_counts")
+def pandas_unique_counts(case):
+    import pandas
+
+    x = pandas.Series(case.x, copy=False)
+
+    def count_sort():
+        counts = x.value_counts(sort=False).sort_index()
+        return counts.index.to_numpy(), counts.to_numpy()
+
+    return count_sort
+
+
+@opponent("polars", "unique_counts")
+def polars_unique_counts(case):
+    import polars
+
+    x = container(polars.Series, case.x)
+
+    def count_sort():
+        table = x().value_counts().sort("")
+        return table[""].to_numpy(), table["count"].to_numpy()
+
+    return count_sort
+
+
 # unique with index, inverse and counts; None stands for an output that the peer does not have
 
 

@@ -138,6 +138,8 @@ def embedded_workloads(size: int) -> list[Workload]:
     sets = "isin index_in intersect1d union1d setdiff1d setxor1d"
     api = "unique_all unique_counts unique_inverse unique_values"
     pairs = numbers(101, some // 2, 2, dtype=np.int32)
+    tail = rng.zipf(1.3, some) % 50_000
+    with_sentinel = np.where(chosen(0.02, some), -1, 10**6 + numbers(50_000, some))
     return [
         workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
         workload("1 True, at 10 %", np.arange(size) == size // 10, "first_nonzero"),
@@ -158,6 +160,10 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, rows)),
         workload(f"{groups} groups", numbers(groups + 1, some), f"{forms} {api} group_indices"),
         workload("4 decimals, NaN", np.round(floats[:some], 4), f"{forms} unique_counts"),
+        workload("ids, heavy tail", tail, f"{forms} unique_counts"),
+        workload(
+            "ids, 2 % are -1", with_sentinel, f"{forms} unique_counts isin", tests=tail[:1000]
+        ),
         workload("all distinct", numbers(2**60, some), f"{forms} unique_values group_indices"),
         workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
         workload(f"{groups} words", words, forms),

@@ -36,9 +36,10 @@ build_python() {
     rm -rf "$folder"
     mkdir -p "$folder"/{sources,lists/partial,cache/archives/partial,source}
     cd "$folder"
-    printf '%s\n' "Types: deb-src" "URIs: http://deb.debian.org/debian" "Suites: trixie" \
-        "Components: main" "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg" \
-        > sources/trixie.sources
+    # The archive and its key are those from which this system installs its packages.
+    printf '%s\n' "Types: deb-src" "Suites: trixie" "Components: main" \
+        "URIs: $(apt-get indextargets --format '$(SITE)' "Created-By: Packages" "Component: main" | head -1)" \
+        "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg" > sources/trixie.sources
     debian() {
         apt-get -q -y -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$folder/sources" \
             -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder/cache" "$@"
