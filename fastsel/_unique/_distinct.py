@@ -131,7 +131,7 @@ def unique(
         if not _is_served(array, request):
             return _numpy_unique.as_given(array, request, axis, equal_nan)
         is_array = type(array) is np.ndarray
-    if is_few and sorted and not _plan.FORCED.get():
+    if is_few and array.size <= _plan.MAX_FOR_NUMPY and sorted and not _plan.FORCED.get():
         found = _numpy_unique.of_tiny(array, request, equal_nan)
         if found is not None:
             _plan.note(*_plan.NUMPY)

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _objects, _plan
+from fastsel._unique import _ascending, _objects
 from fastsel._unique._outputs import as_result, outputs_of
 
 # From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
@@ -35,27 +35,22 @@ def of_tiny(array, request, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
     kernel has started; None for other arrays. Python answers for strings of StringDType, which
     NumPy before 2.5.1 compares up to the first NUL."""
-    dtype, wanted = array.dtype, (request.index, request.inverse, request.counts)
-    kind = dtype.kind
-    if kind == "T":
-        if any(wanted) or hasattr(dtype, "na_object") or array.size > _plan.TINY_STRINGS:
-            return None
-        return np.array(sorted({*array.ravel().tolist()}), dtype)
-    if kind not in "iuSU" and dtype.char not in "fd":
-        is_void = kind == "V" and dtype.isbuiltin == 0 and not dtype.names
-        if kind != "c" and (any(wanted) or not is_void):
-            return None
-    if kind in "SU" and dtype.isnative and (any(wanted) or array.size > _plan.TINY_STRINGS):
+    dtype, kind = array.dtype, array.dtype.kind
+    values_only = not (request.index or request.inverse or request.counts)
+    if kind == "c" or dtype.char == "g":
+        if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and values_only:
+            values = _numpy.unique(array, equal_nan=equal_nan)
+            # If all NaN are one value, NumPy returns the first NaN; the smallest one is needed.
+            if not (len(values) and np.isnan(values[-1])):
+                return values
+        with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
+            return by_numpy(array, request, None, equal_nan)
+    if not values_only:
         return None
-    if kind not in "fc":  # equal items have the same bits
-        return _numpy.unique(array, *wanted)
-    if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
-        values = _numpy.unique(array, equal_nan=equal_nan)
-        # If all NaN are one value, NumPy returns the first NaN, but the smallest one is needed.
-        if not (len(values) and np.isnan(values[-1])):
-            return values
-    with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
-        return by_numpy(array, request, None, equal_nan)
+    if kind == "T" and not hasattr(dtype, "na_object"):
+        return np.array(sorted({*array.ravel().tolist()}), dtype)
+    is_void = kind == "V" and dtype.isbuiltin == 0 and not dtype.names
+    return _numpy.unique(array) if kind in "SU" or is_void else None
 
 
 def by_numpy(array, request, axis, equal_nan):

@@ -17,10 +17,11 @@ SORTED_SHARE = 16
 WHOLE_SHARE = 4
 
 # Up to TINY_ITEMS keys are sorted or hashed at once: a sample would take longer than it saves.
-# NumPy is faster for up to TINY_ITEMS items that need new memory for their keys (complex numbers,
-# for example), and for up to TINY_STRINGS strings of which only the sorted values are wanted.
 TINY_ITEMS = 1000
-TINY_STRINGS = 100
+
+# Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
+# example), and for strings of which only the sorted values are wanted.
+MAX_FOR_NUMPY = 100
 
 # Tests set the algorithm here.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)

@@ -12,7 +12,7 @@ from fastsel._gather import _gather
 from fastsel._unique import _plan
 
 THRESHOLDS = (
-    _plan.TINY_STRINGS,
+    _plan.MAX_FOR_NUMPY,
     *([_gate.TINY_ITEMS] if _gate.HAS_GIL else []),  # without the GIL no array is tiny
     _plan.TINY_ITEMS,
     _gate.SMALL_ITEMS,

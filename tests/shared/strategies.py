@@ -79,7 +79,7 @@ NAMES = sorted(
     }
 )
 LIMITS = (
-    _plan.TINY_STRINGS,
+    _plan.MAX_FOR_NUMPY,
     _gate.TINY_ITEMS,
     _plan.TINY_ITEMS,
     4096,
