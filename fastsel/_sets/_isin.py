@@ -103,7 +103,10 @@ def isin(
             if kind is not None and not (isinstance(kind, str) and kind == "sort"):
                 raise ValueError(f"kind must be None or 'sort' with an axis, got {kind!r}")
             return among(*_slices.along(axis, element, test_elements), bool(invert))
-        if kind is None or (isinstance(kind, str) and _serves_kind(kind, element, test_elements)):
+        is_served = kind is None or (
+            isinstance(kind, str) and _serves_kind(kind, element, test_elements)
+        )
+        if is_served and not _membership.numpy_is_faster(element, test_elements):
             check_truth(assume_unique)
             mask = among(element.ravel(), test_elements.ravel(), bool(invert))
             if mask is not None:

@@ -357,16 +357,13 @@ def setxor1d(
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         ar1, ar2 = _native_complex(ar1), _native_complex(ar2)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
-    nans = []
-    if axis is None and both[0].dtype.kind not in "biuSU":
-        nans = list(map(_nan_of, both))
-    if sum(map(len, nans)):
-        masks = [mask & ~_dtypes.is_nan(items) for mask, items in zip(masks, both, strict=True)]
     selected = np.concatenate(list(map(_slices.compress, masks, both)))
     del masks
     values = _slices.unique(selected)
-    if nans:
-        values = np.concatenate((values, unique(np.concatenate(nans), equal_nan=False)))
+    has_nan = axis is None and both[0].dtype.kind not in "biuSU" and values.size > 0
+    if has_nan and _dtypes.is_nan(values[-1:])[0]:
+        nans = unique(np.concatenate(list(map(_nan_of, both))), equal_nan=False)
+        values = np.concatenate((values[~_dtypes.is_nan(values)], nans))
     return _distinct.along(values, axis)
 
 

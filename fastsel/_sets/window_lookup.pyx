@@ -5,6 +5,7 @@ If another thread changes an item meanwhile, only the result for this item is un
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
@@ -53,6 +54,7 @@ def look_up_in_window(Keys items not None, Keys tests not None, object window no
         job.out, job.invert = out.view("u1"), invert
         if has_nan:
             table.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
+    job.set_range()
     job.run(threads)
     return out
 
@@ -69,6 +71,11 @@ cdef class LookUpEntries(Job):
     cdef uint64_t[MAX_OUTSIDE] words            # the different tests outside of the window
     cdef Py_ssize_t[MAX_OUTSIDE] positions      # where each of them occurs first
     cdef int n_outside
+    # An integer equals no test if a bit of `beyond` is set in its difference to `lowest`. Only if
+    # has_range. SSE2 compares 64-bit words with 0, but has no "less than" for them.
+    cdef bint has_range
+    cdef uint64_t lowest
+    cdef uint64_t beyond
 
     def __init__(self, Keys items, WindowTable table, int threads):
         self.items, self.table = items, table
@@ -91,6 +98,21 @@ cdef class LookUpEntries(Job):
             self.positions[self.n_outside] = self.table.outside_positions[j]
             self.n_outside += 1
         return True
+
+    cdef int set_range(self) except -1:
+        """Set the range of the tests, if items can be compared with it. Bits are merged."""
+        cdef const uint64_t[::1] bits = self.table.bits
+        cdef Py_ssize_t first = 0, last = self.table.entry_blocks - 1
+        while first <= last and bits[first] == 0:
+            first += 1
+        while last > first and bits[last] == 0:
+            last -= 1
+        self.has_range = self.table.are_integers and self.n_outside == 0 and first <= last
+        self.lowest = self.table.base_word + <uint64_t>first * 64
+        self.beyond = ~<uint64_t>63
+        while (last - first) * 64 & self.beyond:
+            self.beyond <<= 1
+        return 0
 
     cdef inline Py_ssize_t find_outside(self, uint64_t word) noexcept nogil:
         """The position of the first test outside of the window that equals the word, or -1."""
@@ -122,12 +144,24 @@ cdef class LookUpEntries(Job):
         cdef any_t[64] words
         cdef uint32_t[64] entries
         cdef uint32_t behind = <uint32_t>self.table.window.entries
+        cdef any_t lowest = <any_t>self.lowest, beyond = <any_t>self.beyond
         cdef uint8_t invert = self.invert
-        cdef bint outside
+        cdef bint has_range = self.has_range, outside
         cdef Py_ssize_t j, n
         while start < stop:
             n = min(stop - start, 64)
             fs_load(words, items + start, n * sizeof(any_t))
+            # If the first item equals no test, perhaps none does.
+            if (has_range and <any_t>(words[0] - lowest) & beyond
+                    and all_beyond(words, n, lowest, beyond)):
+                if positions_plus_1 is None:
+                    memset(&out[start], invert, n)
+                else:
+                    found = room_for(self.output, start, positions)
+                    memset(found, 0xff, n * sizeof(Py_ssize_t))       # -1
+                    write(self.output, start, n, found)
+                start += n
+                continue
             outside = find_entries(self.table, words, n, entries) and self.n_outside
             if positions_plus_1 is None:
                 for j in range(n):
@@ -145,3 +179,14 @@ cdef class LookUpEntries(Job):
                         found[j] = self.find_outside(words[j])
                 write(self.output, start, n, found)
             start += n
+
+
+cdef inline bint all_beyond(const any_t *words, Py_ssize_t n, any_t lowest,
+                            any_t beyond) noexcept nogil:
+    """Has each word's difference to `lowest` a bit of `beyond`? The compiler vectorizes the loop.
+    """
+    cdef any_t inside = 0
+    cdef Py_ssize_t j
+    for j in range(n):
+        inside |= (<any_t>(words[j] - lowest) & beyond) == 0
+    return inside == 0

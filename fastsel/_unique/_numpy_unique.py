@@ -37,7 +37,7 @@ def of_tiny(array, request, equal_nan):
     NumPy before 2.5.1 compares up to the first NUL."""
     dtype, kind = array.dtype, array.dtype.kind
     values_only = not (request.index or request.inverse or request.counts)
-    if kind == "c" or dtype.char == "g":
+    if kind == "c" or (kind == "f" and dtype.itemsize > 8):
         if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and values_only:
             values = _numpy.unique(array, equal_nan=equal_nan)
             # If all NaN are one value, NumPy returns the first NaN; the smallest one is needed.

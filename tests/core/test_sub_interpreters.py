@@ -8,6 +8,8 @@ import signal
 
 import pytest
 
+from fastsel._core import _gate
+
 # A second interpreter that shares the GIL: NumPy can be imported in no other.
 CREATE = """
 try:
@@ -73,6 +75,9 @@ def test_the_exception_of_a_handler_ends_a_call(create, run_python):
     )
 
 
+@pytest.mark.skipif(
+    not _gate.HAS_GIL, reason="without the GIL, NumPy cannot be imported in a second interpreter"
+)
 def test_every_operator_works_in_a_second_interpreter(run_python):
     """The first interpreter imports no NumPy: only one interpreter of a process can import it."""
     run_python(

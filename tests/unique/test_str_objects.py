@@ -278,17 +278,18 @@ def test_items_replaced_after_hashing_are_grouped_by_their_new_values(monkeypatc
     type."""
     hashes_of, texts = strings.hash_strings, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
-        array = objects(*texts)
+        hashed = []  # the array or, without the GIL, its copy
 
-        def change(items, seeds, threads, other=other):
+        def change(items, seeds, threads, other=other, hashed=hashed):
             hashes = hashes_of(items, seeds, threads)
             items[100:200] = other
+            hashed.append(items)
             return hashes
 
         monkeypatch.setattr(strings, "hash_strings", change)
-        values = fastsel.unique(array, sorted=False)
+        values = fastsel.unique(objects(*texts), sorted=False)
         monkeypatch.undo()
-        assert values.tolist() == list(dict.fromkeys(array))
+        assert values.tolist() == list(dict.fromkeys(hashed[0]))
 
 
 @pytest.mark.parametrize("common_prefix", ["", "a common beginning of some length", "\u0142" * 9])
