@@ -216,6 +216,8 @@ def axes(axis, ndim):
     has to check."""
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int:
+        return (axis % ndim,) if -ndim <= axis < ndim else None
     numbers = axis if type(axis) is tuple else (axis,)
     if any(isinstance(k, bool) or not isinstance(k, int | np.integer) for k in numbers):
         return None

@@ -359,5 +359,7 @@ def _count_along(array, truth, axes, keepdims):
         array, *truth, np.array(order, np.intp), steps, math.prod(shape),
         _threads.for_bytes(array.nbytes),
     )  # fmt: skip
-    counts = counts.reshape(shape).transpose(np.argsort(remaining))
+    counts = counts.reshape(shape)
+    if remaining != sorted(remaining):
+        counts = counts.transpose(np.argsort(remaining))
     return np.expand_dims(counts, tuple(axes)) if keepdims else counts

@@ -48,7 +48,9 @@ def argsort(values, with_ranks):
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     order = None
-    if values.dtype.kind in "OT":
+    if len(values) < 2:
+        order = np.arange(len(values))
+    elif values.dtype.kind in "OT":
         order = _order_of_objects(values)
     elif _by_kernel(values := _native(values)):
         if with_ranks:
