@@ -435,9 +435,8 @@ def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype):
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
 
 
-@pytest.mark.parametrize("dtype", ["?", "u1", "i2", "f2"])
-@pytest.mark.parametrize("wide", ["i4", "u8", "f8", "c16"])
-@pytest.mark.parametrize("name", ["index_in", "isin"])
+@covering(at_least=16, name=["index_in", "isin"], wide=["i4", "u8", "f8", "c16"],
+          dtype=["?", "u1", "i2", "f2"])  # fmt: skip
 def test_narrow_tests_are_not_widened(name, wide, dtype):
     numbers = np.random.default_rng(1).permutation(6 << 20) % 2000
     tests = numbers.astype("u1" if dtype == "?" else dtype).astype(dtype)

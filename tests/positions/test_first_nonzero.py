@@ -27,7 +27,7 @@ LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
     [*itertools.product(NAMES, SHAPES), *((name, LARGE) for name in NAMES if name != "S3")],
     ids=str,
 )
-def test_any_axes_of_any_layout_equal_numpy(name, shape, num_threads):
+def test_any_axes_of_any_layout_equal_numpy(name, shape, kernels_with_few_threads):
     for density, layout in zip((0, 0.002, 0.05, 0.5, 0.05, 0.002), LAYOUTS_OF_AXES, strict=True):
         view = LAYOUTS[layout](make(name, shape, density))
         for n_axes in range(view.ndim + 1):

@@ -252,8 +252,8 @@ def test_large_integers_are_compared_exactly():
     assert fastsel.setdiff1d(items, tests).tolist() == [-(2**63), -1, 2**53 + 1]
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
-@pytest.mark.parametrize("share", [0.5, 1])
+@covering(at_least=9, share=[0.5, 1],
+          dtype=["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])  # fmt: skip
 def test_arrays_of_mostly_nan_equal_the_reference(dtype, share):
     """If at least half of a sample of either array is NaN, the lookup leaves out all NaN."""
     random = np.random.default_rng(2)
