@@ -16,7 +16,8 @@ SORTED_SHARE = 16
 # it has more than WHOLE_SHARE times the entries.
 WHOLE_SHARE = 4
 
-# Up to TINY_ITEMS keys are sorted or hashed at once: a sample would take longer than it saves.
+# Up to TINY_ITEMS keys are sorted or hashed at once. So are twice as many keys, unless they are in
+# order already: a sample would take longer than it saves.
 TINY_ITEMS = 1000
 
 # Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
@@ -60,8 +61,10 @@ def plans(search):
     """The algorithms for a search, in the order in which they are tried: each of them may give way
     to the next one. `comparison` serves all keys."""
     forced = FORCED.get()
-    if forced is None and search.size <= TINY_ITEMS:
+    if forced is None and search.size <= 2 * TINY_ITEMS:
         search.expect(search.size)
+        if search.size > TINY_ITEMS:
+            yield PRESORTED
         yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
         yield Plan(forced, "forced")
