@@ -57,6 +57,29 @@ def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads,
             assert_same(fastsel.index_in(first, second), expected)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "M8[s]"])
+@pytest.mark.parametrize("first_test", [-100, 0, 37, 64, 100])
+def test_items_below_and_above_all_tests_equal_none(
+    dtype, first_test, each_num_threads, monkeypatch
+):
+    """Blocks of 64 items: all items below or above the tests, next to them, or within their range;
+    or one item alone within it."""
+    force(monkeypatch, "dense")
+    integer = np.dtype(dtype if dtype[0] in "iu" else "i8")
+    low, high = int(np.iinfo(integer).min), int(np.iinfo(integer).max)
+    tests = np.arange(first_test if first_test >= low else 200, 250)[26::-1]
+    below, above = max(int(tests.min()) - 1, low), min(int(tests.max()) + 1, high)
+    blocks = [[k] * 64 for k in (low, high, below, above, int(tests[0]))]
+    blocks += [[low] * k + [int(tests[3])] + [high] * (63 - k) for k in (0, 40, 63)]
+    items = np.array([*blocks, *blocks[::-1]], integer).ravel()[:-5]
+    items, tests = items.view(dtype), tests.astype(integer).view(dtype)
+    expected = reference.index_in(items, tests)
+    for _ in each_num_threads:
+        assert_same(fastsel.index_in(items, tests), expected)
+        assert_same(fastsel.isin(items, tests), expected >= 0)
+        assert_same(fastsel.isin(items, tests, invert=True), expected < 0)
+
+
 @pytest.mark.parametrize("num_tests", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
 @pytest.mark.parametrize("size", [1, 67, _plan.TINY_ITEMS, 100_001])
 @pytest.mark.parametrize("step", [1, 1_000_003])
