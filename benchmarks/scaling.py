@@ -16,6 +16,7 @@ threads are timed in turns; times are medians.
 """
 
 import argparse
+import functools
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +35,8 @@ def main():
     clock = time.process_time if args.work else time.perf_counter
     speed_ups = {}
     print(f"{size:.0e} items, milliseconds" + "".join(f"{n:>18}" for n in args.threads))
-    for name, call in operators(size, args.op).items():
-        times = measure(call, args.threads, args.seconds, clock)
+    for name, run in operators(size, args.op):
+        times = measure(run, args.threads, args.seconds, clock)
         first = times[args.threads[0]]
         speed_ups[name] = [first / times[n] for n in args.threads]
         row = [
@@ -66,48 +67,118 @@ def arguments():
 
 
 def operators(size, chosen):
-    """name of a row -> function that calls the operator on a number of threads"""
+    """Yield the name of a row, and a function that calls the operator on a number of threads. The
+    arrays of a row are made when the row is next, so that only one row's arrays are in memory."""
+    rows = {**positions_and_selection(size), **distinct(size), **sets(size)}
+    unknown = set(chosen or ()) - set(rows)
+    if unknown:
+        raise SystemExit(f"no row is named {', '.join(sorted(unknown))}; rows: {', '.join(rows)}")
+    for name, make in rows.items():
+        if not chosen or name in chosen:
+            yield name, make()
+
+
+def positions_and_selection(size):
+    """name of a row -> function that makes the arrays of the row, and returns its call"""
     rng = np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
     mask = floats > 0
     rows = size // 8
-    ids = rng.integers(0, 2**62, size)
-    ascending = np.arange(size) // 3
     matrix = floats[: rows * 8].reshape(rows, 8)
-    index = rng.integers(0, size, (size, 1))
-    calls = {
-        "count_nonzero": lambda: fastsel.count_nonzero(floats),
-        "count_nonzero axis": lambda: fastsel.count_nonzero(matrix, axis=0),
-        "nonzero": lambda: fastsel.nonzero(floats),
-        "argwhere": lambda: fastsel.argwhere(matrix),
-        "boolean_mask": lambda: fastsel.boolean_mask(floats, mask),
-        "compress axis": lambda: fastsel.compress(mask[:rows], matrix, axis=0),
-        "gather_nd": lambda: fastsel.gather_nd(floats, index),
-        "unique in order": lambda: fastsel.unique(ascending, return_inverse=True),
-        "unique dense": unique_call(ids % 5000),
-        "unique few": unique_call(ids % 5000 * 1_000_003),
-        "unique many": unique_call(ids % (size // 3) * 1_000_003),
-        "unique many, all outputs": unique_call(ids % (size // 3) * 1_000_003, True, True, True),
-        "unique distinct, sorted": lambda: fastsel.unique(ids),
+    matrix_mask = mask[: rows * 8].reshape(rows, 8)
+    late = np.zeros_like(matrix)
+    late[-1] = 1
+    return {
+        "count_nonzero": lambda: call(fastsel.count_nonzero, floats),
+        "count_nonzero axis": lambda: call(fastsel.count_nonzero, matrix, axis=0),
+        "first_nonzero axis": lambda: call(fastsel.first_nonzero, late, axis=0),
+        "nonzero": lambda: call(fastsel.nonzero, floats),
+        "nonzero F order": lambda: call(fastsel.nonzero, np.asfortranarray(matrix)),
+        "argwhere": lambda: call(fastsel.argwhere, matrix),
+        "argwhere F order": lambda: call(fastsel.argwhere, np.asfortranarray(matrix)),
+        "nonzero_coordinates": lambda: call(fastsel.nonzero_coordinates, matrix),
+        "boolean_mask": lambda: call(fastsel.boolean_mask, floats, mask),
+        "boolean_mask F order": lambda: call(
+            fastsel.boolean_mask, np.asfortranarray(matrix), np.asfortranarray(matrix_mask)
+        ),
+        "compress axis": lambda: call(fastsel.compress, mask[:rows], matrix, axis=0),
+        "gather_nd": lambda: call(fastsel.gather_nd, floats, rng.integers(0, size, (size, 1))),
+        "copy": lambda: copy_with_threads(floats),
     }
-    functions = {name: with_threads(call) for name, call in calls.items()}
-    functions["copy"] = copy_with_threads(floats)
-    unknown = set(chosen or ()) - set(functions)
-    if unknown:
-        raise SystemExit(
-            f"no row is named {', '.join(sorted(unknown))}; rows: {', '.join(functions)}"
-        )
-    return {name: call for name, call in functions.items() if not chosen or name in chosen}
 
 
-def unique_call(a, *extras):
-    return lambda: fastsel.unique(a, *extras, sorted=False)
+def distinct(size):
+    """As positions_and_selection, for `unique` and `group_indices`."""
+    ids = np.random.default_rng(1).integers(0, 2**62, size)
+    extras = {"return_index": True, "return_inverse": True, "return_counts": True}
+
+    def few():
+        return ids % 5000 * 1_000_003
+
+    def many():
+        return ids % (size // 3) * 1_000_003
+
+    def rows():
+        """Rows of 4 items; a third as many distinct rows as rows."""
+        pool = np.random.default_rng(2).integers(0, 1000, (size // 12, 4))
+        return pool[ids[: size // 4] % len(pool)]
+
+    def nearly_sorted():
+        return np.where(ids % 100, np.arange(size), ids % size)
+
+    def unique(make, **arguments):
+        return lambda: call(fastsel.unique, make(), **arguments)
+
+    return {
+        "unique in order": unique(lambda: np.arange(size) // 3, return_inverse=True),
+        "unique nearly sorted": unique(nearly_sorted, **extras),
+        "unique dense": unique(lambda: ids % 5000, sorted=False),
+        "unique few": unique(few, sorted=False),
+        "unique many": unique(many, sorted=False),
+        "unique many, all outputs": unique(many, sorted=False, **extras),
+        "unique distinct, sorted": unique(lambda: ids),
+        "unique 60 % NaN": unique(lambda: np.where(ids % 5 < 3, np.nan, ids)),
+        "unique float32, all outputs": unique(lambda: ids.astype(np.float32), **extras),
+        "unique int16, all outputs": unique(lambda: ids.astype(np.int16), **extras),
+        "unique complex128": unique(lambda: many() + 1j),
+        "unique rows": unique(rows, axis=0, sorted=False),
+        "unique rows, sorted": unique(rows, axis=0),
+        "unique rows float32, sorted": unique(lambda: rows().astype(np.float32), axis=0),
+        "unique S12": unique(lambda: (ids % (size // 3)).astype("S12"), sorted=False),
+        "unique U10": unique(lambda: (ids % (size // 3)).astype("U10"), sorted=False),
+        "unique StringDType": unique(lambda: few().astype("T"), sorted=False),
+        "unique objects": unique(lambda: few().astype("U").astype(object), sorted=False),
+        "group_indices few": lambda: call(fastsel.group_indices, few()),
+        "group_indices many": lambda: call(fastsel.group_indices, many()),
+    }
 
 
-def with_threads(call):
+def sets(size):
+    """As positions_and_selection, for lookups and for two sets of half of the items."""
+    ids = np.random.default_rng(1).integers(0, 2**62, size) % size * 1_000_003
+    half = size // 2
+    tests = ids[: size // 10]
+
+    def of_two(name):
+        return lambda: call(getattr(fastsel, name), ids[:half], ids[half:])
+
+    return {
+        "isin few tests": lambda: call(fastsel.isin, ids, ids[:100]),
+        "isin many tests": lambda: call(fastsel.isin, ids, tests),
+        "index_in": lambda: call(fastsel.index_in, ids, tests),
+        "remap": lambda: call(fastsel.remap, ids, tests, np.arange(len(tests)), default=-1),
+        **{name: of_two(name) for name in ("intersect1d", "union1d", "setdiff1d", "setxor1d")},
+    }
+
+
+def call(function, *arrays, **arguments):
+    return with_threads(functools.partial(function, *arrays, **arguments))
+
+
+def with_threads(function):
     def call_with_threads(threads):
         with fastsel.threads(threads):
-            call()
+            function()
 
     return call_with_threads
 
@@ -130,17 +201,17 @@ def copy_with_threads(source):
     return copy
 
 
-def measure(call, counts, seconds, clock):
+def measure(run, counts, seconds, clock):
     """number of threads -> the median time of the calls, by this clock"""
     times = {n: [] for n in counts}
     for turn in range(ROUNDS):
         for n in counts[:: 1 if turn % 2 else -1]:
             for _ in range(WARM_CALLS):
-                call(n)
+                run(n)
             stop = time.perf_counter() + seconds / ROUNDS
             while True:
                 start = clock()
-                call(n)
+                run(n)
                 times[n].append(clock() - start)
                 if time.perf_counter() > stop:
                     break

@@ -124,6 +124,18 @@ def test_fewer_threads_have_a_table_if_the_keys_have_many_groups():
     assert _plan.table_count(8, 0, 4) == 4
 
 
+@pytest.mark.parametrize("threads", [2, 16, 64])
+@pytest.mark.parametrize("width", [4, 8])
+def test_the_work_of_tables_grows_little_with_the_threads(width, threads):
+    """Each table may get all groups, and is merged into another: this makes two insertions for each
+    group and table, at most an eighth of the number of keys."""
+    size = 1_000_000
+    for groups in 2 ** np.arange(20):
+        tables = _plan.table_count(size * width, groups, threads)
+        assert 1 <= tables <= threads
+        assert tables == 1 or 2 * groups * tables <= size // 8
+
+
 def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
     notes = []
     monkeypatch.setattr(_plan, "watcher", lambda *chosen: notes.append(chosen))
