@@ -1,5 +1,6 @@
-"""The regressions that regress.py finds in given times, the calls and sizes of steps.py, and the
-loop whose time is the limit that memory sets. No time is measured."""
+"""The regressions that regress.py finds in given times, the calls and sizes of steps.py, the rows
+of scaling.py and on_gpu.py, and the loop whose time is the limit that memory sets. No time is
+checked."""
 
 import importlib
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fastsel
 from fastsel._core import _gate, _threads
 from fastsel._core._operators import OPERATORS
 
@@ -82,6 +84,35 @@ def test_loop_of_the_memory_limit_writes_the_given_bytes(monkeypatch):
     out = timing.parallel_loop([np.ones(1001, bool), np.ones(50)], 8000, 3)()
     assert out.nbytes == 8000
     assert (out == 1).all()
+
+
+def test_each_row_of_scaling_is_a_call_that_runs(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    scaling = importlib.import_module("scaling")
+    names = []
+    for name, call in scaling.operators(2000, None):
+        call(2)
+        names.append(name)
+    assert len(names) == len(set(names)) > 35
+    with pytest.raises(SystemExit, match="no row is named x; rows: "):
+        next(scaling.operators(2000, ["x"]))
+
+
+def test_each_row_of_on_gpu_is_right(monkeypatch, capsys):
+    """Without a peer, the row has fastsel on all threads and on one."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks" / "peers")
+    on_gpu = importlib.import_module("on_gpu")
+    monkeypatch.setattr(on_gpu, "missing_packages", lambda peer: [peer])
+    monkeypatch.setattr(on_gpu, "limit_threads", lambda threads: None)
+    monkeypatch.setattr("sys.argv", ["on_gpu.py", "--size", "1e4", "--seconds", "0"])
+    with fastsel.threads(2):
+        assert on_gpu.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "# torch has no CUDA device here, so only the CPU is measured." in lines
+    rows = lines[lines.index("## 1e4 items") + 1 :]
+    assert [row[:34].strip() for row in rows] == [*on_gpu.ROWS]
+    form = r"fastsel2 \d+\.\d\dms\(1\.00\)  fastsel1 \d+\.\d\dms\(\d+\.\d\d\)"
+    assert all(re.fullmatch(form, row[35:]) for row in rows)
 
 
 def test_tables_do_not_quote_exceptions_of_peers(regress):
