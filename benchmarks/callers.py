@@ -82,7 +82,8 @@ def rate(calls, seconds, work):
     """The calls per second of all threads together, or per second of their CPU time; each thread
     repeats its own call."""
     clock = time.thread_time if work else time.perf_counter
-    counts, times, barrier = [], [], threading.Barrier(len(calls))
+    counts, starts, ends = [], [], []
+    barrier = threading.Barrier(len(calls))
 
     def repeat(call):
         with fastsel.threads(1):
@@ -94,14 +95,17 @@ def rate(calls, seconds, work):
                     call()
                 count += 5
             counts.append(count)
-            times.append(clock() - start)
+            starts.append(start)
+            ends.append(clock())
 
     threads = [threading.Thread(target=repeat, args=(call,)) for call in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return sum(counts) / (sum(times) / (1 if work else len(times)))
+    # With more threads than CPUs, some threads begin when others have ended.
+    spent = sum(ends) - sum(starts) if work else max(ends) - min(starts)
+    return sum(counts) / spent
 
 
 if __name__ == "__main__":
