@@ -119,7 +119,7 @@ def distinct(size):
         return ids % (size // 3) * 1_000_003
 
     def rows():
-        """Rows of 4 items; a third as many distinct rows as rows."""
+        """Rows of 4 items, of which a third are distinct."""
         pool = np.random.default_rng(2).integers(0, 1000, (size // 12, 4))
         return pool[ids[: size // 4] % len(pool)]
 

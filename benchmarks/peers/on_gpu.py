@@ -91,7 +91,7 @@ def arguments():
 
 
 def conditions(present):
-    """Lines on the machine, the versions, and what is missing."""
+    """The lines that name the machine, the versions, and the peers that are missing."""
     config = fastsel.show_config(mode="dicts")
     versions = [f"{name} {version(name)}" for name in ("fastsel", *present)]
     missing = [peer for peer in PEERS if peer not in present]

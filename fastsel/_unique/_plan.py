@@ -16,8 +16,8 @@ SORTED_SHARE = 16
 # it has more than WHOLE_SHARE times the entries.
 WHOLE_SHARE = 4
 
-# Up to TINY_ITEMS keys are sorted or hashed at once. So are twice as many keys, unless they are in
-# order already: a sample would take longer than it saves.
+# Up to TINY_ITEMS keys are sorted or hashed at once, and up to twice as many keys if they are not
+# in order already: a sample would take longer than it saves.
 TINY_ITEMS = 1000
 
 # Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
