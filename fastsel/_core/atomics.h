@@ -1,5 +1,6 @@
 /* Atomic operations on numbers and pointers, by compiler; all of them are sequentially consistent,
-   but fs_load_relaxed and fs_store_relaxed: a value that they load may be out of date. */
+   but fs_load_pointer, fs_load_relaxed and fs_store_relaxed: a value that they load may be out of
+   date. */
 #ifndef FASTSEL_ATOMICS_H
 #define FASTSEL_ATOMICS_H
 
@@ -21,6 +22,7 @@ static inline void *fs_exchange_pointer(void **slot, void *value)
 {
     return _InterlockedExchangePointer((void *volatile *)slot, value);
 }
+static inline void *fs_load_pointer(void **slot) { return *(void *volatile *)slot; }
 static inline ptrdiff_t fs_load(fs_atomic_t *a) { return fs_fetch_add(a, 0); }
 static inline void fs_store(fs_atomic_t *a, ptrdiff_t v) { fs_exchange(a, v); }
 static inline ptrdiff_t fs_load_relaxed(fs_atomic_t *a) { return *(volatile ptrdiff_t *)a; }
@@ -37,6 +39,10 @@ static inline ptrdiff_t fs_exchange(fs_atomic_t *a, ptrdiff_t v)
 static inline void *fs_exchange_pointer(void **slot, void *value)
 {
     return __atomic_exchange_n(slot, value, __ATOMIC_SEQ_CST);
+}
+static inline void *fs_load_pointer(void **slot)
+{
+    return __atomic_load_n(slot, __ATOMIC_RELAXED);
 }
 static inline ptrdiff_t fs_load(fs_atomic_t *a) { return __atomic_load_n(a, __ATOMIC_SEQ_CST); }
 static inline void fs_store(fs_atomic_t *a, ptrdiff_t v)

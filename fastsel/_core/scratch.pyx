@@ -6,9 +6,10 @@ time of small calls, and a good part of the time of large calls. So freed blocks
 SMALL_BLOCKS small blocks of each size, and the last LARGE_BLOCKS large blocks of at least
 MIN_LARGEST bytes, and as many of fewer. Blocks of alloc of up to 4 MB are small, blocks of
 alloc_large are large. The cached blocks together have at most `limit` bytes, which the user sets
-(_memory.py). If there is no room for a freed block, large blocks are evicted, but no small blocks.
-If all slots for a freed block are in use, the block in the last of these slots is evicted. If the
-system has no memory left, all blocks are evicted.
+(_memory.py). If there is no room for a freed block, large blocks are evicted, and then the largest
+small blocks. If all slots for a freed block are in use, a small block is not cached, and a large
+block evicts the block in the last of these slots. If the system has no memory left, all blocks are
+evicted.
 
 Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
 fork. A block is counted from before it is put into a slot until after it has left the slot. A
@@ -27,6 +28,7 @@ cdef extern from "memory.h" nogil:
 
 cdef extern from "atomics.h" nogil:
     void *fs_exchange_pointer(void **slot, void *value)
+    void *fs_load_pointer(void **slot)
     Py_ssize_t fs_fetch_add(Py_ssize_t *a, Py_ssize_t value)
     Py_ssize_t fs_load(Py_ssize_t *a)
     void fs_store(Py_ssize_t *a, Py_ssize_t value)
@@ -35,20 +37,23 @@ cdef enum:
     ALIGNMENT = 64            # of a block, in bytes: a cache line
     MIN_BITS = 12             # log2 of the smallest block; sizes of small blocks are powers of two
     MAX_BITS = 22             # log2 of the largest small block
-    SMALL_BLOCKS = 4          # maximum cached blocks of each size; half of it for the largest size
+    SMALL_BLOCKS = 256        # maximum of each size: four for each of 64 threads
     MIN_EXACT = 1 << 20       # bytes from which on the size of a Memory is not rounded up
     LARGE_BLOCKS = 32         # maximum; with 8, calls of mixed sizes seldom find a block that fits
     # Smaller blocks of alloc_large have slots of their own, so that many results of some pages do
     # not evict the few blocks that cost most.
     MIN_LARGEST = 1 << 17
     HUGE = 1 << 22            # bytes from which on huge pages pay
+    ALL_SMALL = (MAX_BITS - MIN_BITS + 1) * SMALL_BLOCKS
+    ALL_BLOCKS = ALL_SMALL + 2 * LARGE_BLOCKS
 
 ctypedef struct header_t:     # lies before the block
     void *start               # the pointer that the allocator returned
     size_t size               # bytes of the block
 
-cdef block_t[(MAX_BITS + 1) * SMALL_BLOCKS] small
-cdef block_t[2 * LARGE_BLOCKS] large    # the second half is for blocks below MIN_LARGEST
+# The slots: of small blocks, by size; of large blocks of at least MIN_LARGEST bytes; of other large
+# blocks.
+cdef block_t[ALL_BLOCKS] blocks
 cdef Py_ssize_t limit = 0     # bytes
 cdef Py_ssize_t cached = 0      # bytes
 
@@ -82,32 +87,35 @@ cdef inline int bits_of(size_t size) noexcept nogil:
     return bits
 
 
-cdef inline int small_blocks(int bits) noexcept nogil:
-    """The maximum number of cached blocks of a size."""
-    return SMALL_BLOCKS if bits < MAX_BITS else SMALL_BLOCKS // 2
+cdef inline block_t *small_slots(int bits) noexcept nogil:
+    """The SMALL_BLOCKS slots for small blocks of this size."""
+    return &blocks[(bits - MIN_BITS) * SMALL_BLOCKS]
 
 
 cdef void *alloc(size_t size) noexcept nogil:
     cdef int bits = bits_of(size), k
+    cdef block_t *slots
     cdef void *block
     if bits > MAX_BITS:
         return alloc_large(size)
     size = <size_t>1 << bits
-    for k in range(small_blocks(bits)):
-        block = fs_exchange_pointer(&small[bits * SMALL_BLOCKS + k], NULL)
-        if block != NULL:
-            fs_fetch_add(&cached, -<Py_ssize_t>size)
-            return block
+    slots = small_slots(bits)
+    for k in range(SMALL_BLOCKS if fs_load(&cached) else 0):
+        if fs_load_pointer(&slots[k]) != NULL:
+            block = fs_exchange_pointer(&slots[k], NULL)
+            if block != NULL:
+                fs_fetch_add(&cached, -<Py_ssize_t>size)
+                return block
     return system_alloc(size)
 
 
-cdef inline block_t *slots_of(size_t size) noexcept nogil:
+cdef inline block_t *large_slots(size_t size) noexcept nogil:
     """The LARGE_BLOCKS slots for large blocks of this size."""
-    return &large[0 if size >= MIN_LARGEST else LARGE_BLOCKS]
+    return &blocks[ALL_SMALL + (0 if size >= MIN_LARGEST else LARGE_BLOCKS)]
 
 
 cdef void *alloc_large(size_t size) noexcept nogil:
-    cdef block_t *slots = slots_of(size)
+    cdef block_t *slots = large_slots(size)
     cdef void *block
     cdef int k
     for k in range(LARGE_BLOCKS):
@@ -129,6 +137,7 @@ cdef void *alloc_zeros(size_t size) noexcept nogil:
 
 
 cdef void free(void *block) noexcept nogil:
+    cdef block_t *slots
     cdef int bits, k
     if block == NULL:
         return
@@ -137,10 +146,12 @@ cdef void free(void *block) noexcept nogil:
         free_large(block)
         return
     if reserve(size_of(block)):
-        for k in range(small_blocks(bits)):
-            block = fs_exchange_pointer(&small[bits * SMALL_BLOCKS + k], block)
-            if block == NULL:
-                break
+        slots = small_slots(bits)
+        for k in range(SMALL_BLOCKS):
+            if fs_load_pointer(&slots[k]) == NULL:
+                block = fs_exchange_pointer(&slots[k], block)
+                if block == NULL:
+                    break
         evict(block)
         enforce_limit()
     else:
@@ -153,7 +164,7 @@ cdef void free_large(void *block) noexcept nogil:
     if block == NULL:
         return
     if size_of(block) >= MIN_CACHED_LARGE and reserve(size_of(block)):
-        slots = slots_of(size_of(block))
+        slots = large_slots(size_of(block))
         for k in range(LARGE_BLOCKS):
             block = fs_exchange_pointer(&slots[k], block)
             if block == NULL:
@@ -165,18 +176,20 @@ cdef void free_large(void *block) noexcept nogil:
 
 
 cdef bint reserve(size_t size) noexcept nogil:
-    """Count a block as cached, and evict large blocks to make room for it. Returns False if there
-    is no room."""
-    cdef int k = 2 * LARGE_BLOCKS
+    """Count a block as cached, and evict other blocks to make room for it. Returns False if there
+    is no room, because other threads hold the counted blocks."""
+    cdef int k = ALL_BLOCKS
     cdef Py_ssize_t max_bytes = fs_load(&limit)
     if not FS_MAY_CACHE or <Py_ssize_t>size > max_bytes:
         return False
     while fs_fetch_add(&cached, size) + <Py_ssize_t>size > max_bytes:
         fs_fetch_add(&cached, -<Py_ssize_t>size)
         k -= 1
+        while k >= 0 and fs_load_pointer(&blocks[k]) == NULL:
+            k -= 1
         if k < 0:
             return False
-        evict(fs_exchange_pointer(&large[k], NULL))
+        evict(fs_exchange_pointer(&blocks[k], NULL))
     return True
 
 
@@ -226,10 +239,8 @@ cpdef Py_ssize_t evict_all() noexcept nogil:
     """Return all cached blocks to the system. Returns their number of bytes."""
     cdef Py_ssize_t size = 0
     cdef int k
-    for k in range((MAX_BITS + 1) * SMALL_BLOCKS):
-        size += evict(fs_exchange_pointer(&small[k], NULL))
-    for k in range(2 * LARGE_BLOCKS):
-        size += evict(fs_exchange_pointer(&large[k], NULL))
+    for k in range(ALL_BLOCKS):
+        size += evict(fs_exchange_pointer(&blocks[k], NULL))
     return size
 
 

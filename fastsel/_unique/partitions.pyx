@@ -62,7 +62,7 @@ cdef class Partitions(Groups):
         # Positions and ranks have 32 bits, and so have the counts of 4-byte keys.
         if size >= <Py_ssize_t>1 << 32:
             return False
-        marks = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)   # 1: a first occurrence
+        marks = new_result(size, cnp.NPY_UINT8)      # 1: a first occurrence
         # Only the inverse needs the part of each key again. Without an inverse, the marks may
         # overwrite the part numbers.
         self.scatter = ScatterByHash(

@@ -107,6 +107,18 @@ def test_many_small_results_do_not_evict_a_large_one():
 
 
 @NEEDS_CACHE
+def test_a_large_result_evicts_working_memory():
+    """64 threads have a table each, so the call leaves many small blocks."""
+    with fastsel.threads(64):
+        fastsel.unique(np.arange(2_000_000) % 1000 * 1_000_003, sorted=False)
+    limit = scratch.cached_bytes() + MIN_BYTES
+    fastsel.set_keep_mb(limit / 2**20)
+    first = address_of_result(limit)
+    assert scratch.cached_bytes() == limit
+    assert address_of_result(limit) == first
+
+
+@NEEDS_CACHE
 def test_cached_memory_never_exceeds_the_limit():
     """Results are freed in random order, and cached blocks have to be evicted to make room."""
     rng = np.random.default_rng(1)
@@ -392,11 +404,13 @@ def test_a_handler_that_the_user_sets_allocates_results():
 
 
 @NEEDS_CACHE
-@pytest.mark.parametrize("threads", [1, 2, 16, 32])
-def test_large_working_memory_is_reused_by_the_next_call(threads):
-    """Each thread also has a table of up to 512 KiB. How many of these exist at the same time, and
-    are cached then, differs from call to call."""
-    a = np.random.default_rng(1).permutation(5_000_000) * 1_000_003
+@pytest.mark.parametrize("threads", [1, 2, 16, 32, 64])
+@pytest.mark.parametrize("groups", [1000, 2_000_000])
+def test_working_memory_is_reused_by_the_next_call(groups, threads):
+    """With 1000 groups, each thread has a table of its own until the end of the call. With many
+    groups, the system decides how many tables there are at a time: a later call may need more
+    tables, but caches them."""
+    a = np.random.default_rng(1).permutation(2_000_000) % groups * 1_000_003
     fastsel.set_keep_mb(512)
     tracemalloc.start()
     try:
@@ -407,12 +421,14 @@ def test_large_working_memory_is_reused_by_the_next_call(threads):
             tracemalloc.reset_peak()
             fastsel.unique(a, sorted=False)
         allocated = tracemalloc.get_traced_memory()[1] - before
+        newly_cached = scratch.cached_bytes() - cached
+        cached, before = scratch.cached_bytes(), tracemalloc.get_traced_memory()[0]
         fastsel.release_memory()
         freed = before - tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert cached > a.nbytes
-    assert allocated < a.nbytes // 4 + (threads << 19)
+    assert cached > (a.nbytes if groups == a.size else 10_000 * threads)
+    assert allocated - newly_cached < 100_000
     assert freed >= cached
 
 
