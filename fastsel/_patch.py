@@ -58,7 +58,7 @@ COUNT = bitmask.count_nonzero
 AT_ONCE = {
     "count_nonzero": (
         "axis is None and keepdims is False",
-        "_fastsel.COUNT(a, _fastsel._gate.SMALL_ITEMS)",
+        "_fastsel.COUNT(a)",
     )
 }
 

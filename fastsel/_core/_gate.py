@@ -25,10 +25,6 @@ HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 # or write out of bounds.
 TINY_ITEMS = 500 if HAS_GIL else 0
 
-# Up to SMALL_ITEMS items, one call of a kernel for small arrays is faster than the two passes of
-# the kernels for large arrays, on any number of threads.
-SMALL_ITEMS = 1 << 14
-
 # The defaults of the arguments that are passed to `non_defaults`. An argument that is not listed
 # has the default False.
 _DEFAULTS = {

@@ -58,6 +58,15 @@ cdef class Job:
     cdef int run_with_gil(self, int threads) except -1
 
 
+cdef class Thresholds:
+    """Sizes that decide how a kernel runs; tests set them."""
+    # Up to small_items items, one thread serves a call of a kernel, without a job, on its stack.
+    cdef public Py_ssize_t small_items
+
+
+cdef Thresholds thresholds    # of the process
+
+
 # The number of threads for a call that reads and writes nbytes; cost is as for _threads.for_bytes.
 cdef int choose_threads(Py_ssize_t nbytes, int cost=*) except -1
 

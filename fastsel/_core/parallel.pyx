@@ -74,6 +74,9 @@ cdef enum:
     CHECK_MICROSECONDS = 50_000    # between two checks for signals
     MAX_RANGES = 64           # maximum ranges of a job; more threads than ranges share the ranges
 
+thresholds = Thresholds(small_items=1 << 14)
+THRESHOLDS = thresholds      # for tests
+
 cdef object thread_rule      # _threads.for_bytes
 cdef unsigned long main_thread = 0    # the thread that handles signals
 # Only the main thread uses these times: when it last read the clock, and when it has to check
@@ -99,6 +102,11 @@ ctypedef struct run_t:
     fs_atomic_t ran           # the longest CPU time noted by another thread, in microseconds
     int n_ranges
     chunks_t ranges[MAX_RANGES]
+
+
+cdef class Thresholds:
+    def __cinit__(self, *, Py_ssize_t small_items):
+        self.small_items = small_items
 
 
 cdef class Job:

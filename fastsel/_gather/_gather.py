@@ -12,9 +12,6 @@ from fastsel._core import _dtypes, _gate, _threads, results
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._gather import gather
 
-# Up to SMALL_INDICES indices, one thread is as fast as several, and needs no job.
-SMALL_INDICES = 1 << 15
-
 Out = TypeVar("Out", bound=NDArray[Any])
 
 
@@ -106,7 +103,7 @@ def gather_nd(
     array([11, 20])
     """
     if type(batch_dims) is int and batch_dims == 0 and out is None:
-        result = gather.gather_nd(data, indices, SMALL_INDICES)
+        result = gather.gather_nd(data, indices)
         if result is not None:
             return result
     if not type(data) is type(indices) is np.ndarray:

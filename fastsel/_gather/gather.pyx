@@ -11,7 +11,8 @@ from libc.stdint cimport (
 from libc.string cimport memset
 
 from fastsel._core.copying cimport copy_slices, describe_slice, is_movable, slice_t
-from fastsel._core.parallel cimport Job, choose_threads, chunk_count, chunk_start
+from fastsel._core.parallel cimport (
+    Job, choose_threads, chunk_count, chunk_start, thresholds)
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
@@ -46,10 +47,10 @@ cdef enum:
     FAULT_WORDS = 3
 
 
-def gather_nd(data, indices, Py_ssize_t max_items):
+def gather_nd(data, indices):
     """fastsel.gather_nd(data, indices) for index rows that level.row_offsets accepts. Returns None
-    for other arguments, and if an index is out of bounds. Up to max_items indices, one thread holds
-    the GIL: a job would take longer than the work."""
+    for other arguments, and if an index is out of bounds. Up to twice small_items indices, one
+    thread holds the GIL: a job would take longer than the work."""
     cdef Py_ssize_t[ROWS] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
     cdef slice_t slice
@@ -75,7 +76,7 @@ def gather_nd(data, indices, Py_ssize_t max_items):
         shape[lead + axis - depth] = cnp.PyArray_DIM(data, axis)
     describe_slice(&slice, data, depth)
     out = new_array(ndim, shape, <cnp.dtype>cnp.PyArray_DESCR(data))
-    if rows * depth > max_items or rows * slice.width > MAX_BYTES:
+    if rows * depth > 2 * thresholds.small_items or rows * slice.width > MAX_BYTES:
         n = choose_threads(cnp.PyArray_NBYTES(out) + cnp.PyArray_NBYTES(indices), COST)
         return out if gather(data, indices, 0, out, <int>n) is None else None
     index, width = <const char *>cnp.PyArray_DATA(indices), depth * cnp.PyArray_ITEMSIZE(indices)

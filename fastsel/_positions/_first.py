@@ -96,11 +96,7 @@ def first_nonzero(
     >>> int(fastsel.first_nonzero([]))
     -1
     """
-    if (
-        axis is None
-        and keepdims is False
-        and (index := first_items.first_nonzero(a, _gate.SMALL_ITEMS)) is not None
-    ):
+    if axis is None and keepdims is False and (index := first_items.first_nonzero(a)) is not None:
         return index
     if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):
         return library.first_nonzero(a, **_gate.non_defaults(axis=axis, keepdims=keepdims))

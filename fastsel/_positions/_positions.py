@@ -79,9 +79,9 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if array is None:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
-        index = indices.flatnonzero(array, _gate.SMALL_ITEMS)
+        index = indices.flatnonzero(array)
         return array.nonzero() if index is None else (index,)
-    rows = coordinates.nonzero(array, _gate.SMALL_ITEMS)
+    rows = coordinates.nonzero(array)
     return array.nonzero() if rows is None else coordinates.split_rows(rows)
 
 
@@ -126,7 +126,7 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("flatnonzero", a, dtype)
-    if (index := indices.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
+    if (index := indices.flatnonzero(a)) is not None:
         return index
     array = _gate.base_array(a)
     if array is None or array is a:
@@ -182,7 +182,7 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if dtype is not None:
         return _nonzero_as("argwhere", a, dtype)
     array = _gate.base_array(a)
-    rows = coordinates.nonzero(array, _gate.SMALL_ITEMS)
+    rows = coordinates.nonzero(array)
     return _gate.library(a).argwhere(a) if rows is None else rows.T
 
 
@@ -251,11 +251,7 @@ def count_nonzero(
     >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
     1
     """
-    if (
-        axis is None
-        and keepdims is False
-        and (count := bitmask.count_nonzero(a, _gate.SMALL_ITEMS)) is not None
-    ):
+    if axis is None and keepdims is False and (count := bitmask.count_nonzero(a)) is not None:
         return count
     array = _gate.base_array(a)
     if array is None or type(keepdims) is not bool:
@@ -347,7 +343,7 @@ def _count_along(array, truth, axes, keepdims):
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     remaining = [axis for axis in order if axis not in axes]
     if not remaining:
-        total = bitmask.count_nonzero(array, _gate.SMALL_ITEMS)
+        total = bitmask.count_nonzero(array)
         return np.full((1,) * array.ndim, total) if keepdims else total
     shape = [array.shape[axis] for axis in remaining]
     steps = np.zeros(array.ndim, np.intp)

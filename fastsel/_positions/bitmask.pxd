@@ -2,6 +2,7 @@
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 
+from fastsel._core.parallel cimport thresholds
 from fastsel._core.strided cimport describe, strided_t
 from fastsel._positions.truth cimport describe_number, truth_t
 
@@ -33,8 +34,8 @@ cdef Py_ssize_t pack_blocks(const strided_t *items, const truth_t *truth, Py_ssi
                             Py_ssize_t stop, uint64_t *bits) noexcept nogil
 
 
-cdef inline bint fits_stack(const strided_t *items, Py_ssize_t max_items) noexcept nogil:
-    return items.size <= min(max_items, STACK_ITEMS)
+cdef inline bint fits_stack(const strided_t *items) noexcept nogil:
+    return items.size <= min(thresholds.small_items, STACK_ITEMS)
 
 
 cdef inline describe_array(a, strided_t *items, truth_t *truth):

@@ -49,7 +49,7 @@ def set_truth_rule(rule):
     truth_rule = rule
 
 
-def count_nonzero(a, Py_ssize_t max_items):
+def count_nonzero(a):
     """numpy.count_nonzero(a), as intp; None for an array that describe_array does not accept."""
     cdef strided_t items
     cdef truth_t truth
@@ -57,7 +57,7 @@ def count_nonzero(a, Py_ssize_t max_items):
     described = describe_array(a, &items, &truth)
     if described is None:
         return None
-    if fits_stack(&items, max_items):
+    if fits_stack(&items):
         total = pack_blocks(&items, &truth, 0, blocks_of(items.size), NULL)
     else:
         total = count_items(&items, &truth, choose_threads(cnp.PyArray_NBYTES(a)))

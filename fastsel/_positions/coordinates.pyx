@@ -33,7 +33,7 @@ ctypedef fused coordinate_t:
     uint64_t
 
 
-def nonzero(a, Py_ssize_t max_items):
+def nonzero(a):
     """The coordinates of numpy.nonzero(a), one row for each axis; None for a 0-d array, and for an
     array that describe_array does not accept."""
     cdef uint64_t[STACK_BLOCKS] bits
@@ -48,7 +48,7 @@ def nonzero(a, Py_ssize_t max_items):
     if described is None or cnp.PyArray_NDIM(a) == 0:
         return None
     shape[0], blocks = cnp.PyArray_NDIM(a), blocks_of(items.size)
-    if fits_stack(&items, max_items):
+    if fits_stack(&items):
         shape[1] = pack_blocks(&items, &truth, 0, blocks, bits)
     else:
         threads = choose_threads(cnp.PyArray_NBYTES(a))

@@ -16,7 +16,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start, thresholds
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
@@ -54,9 +54,9 @@ ctypedef struct unit_t:
     Py_ssize_t columns            # at most FLAG_ITEMS
 
 
-def first_nonzero(a, Py_ssize_t max_items):
+def first_nonzero(a):
     """The flat index of the first non-zero item of a C-contiguous array, or -1 if all items are
-    zero. Only the first max_items items are searched: if they are all zero and there are more
+    zero. Only the first small_items items are searched: if they are all zero and there are more
     items, returns None; also for arrays that are not of native numbers."""
     cdef uint64_t[FLAG_BLOCKS] bits
     cdef truth_t truth
@@ -64,7 +64,7 @@ def first_nonzero(a, Py_ssize_t max_items):
     if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_IS_C_CONTIGUOUS(a) or (
             not describe_number(&truth, a)):
         return None
-    size = min(cnp.PyArray_SIZE(a), max_items)
+    size = min(cnp.PyArray_SIZE(a), thresholds.small_items)
     while start < size and index < 0:
         n = min(size - start, FLAG_ITEMS)
         if pack_run(level, &truth, cnp.PyArray_BYTES(a) + start * cnp.PyArray_ITEMSIZE(a),

@@ -18,7 +18,7 @@ from fastsel._simd.levels cimport level
 cnp.import_array()
 
 
-def flatnonzero(a, Py_ssize_t max_items):
+def flatnonzero(a):
     """numpy.flatnonzero(a); None for an array that describe_array does not accept."""
     cdef uint64_t[STACK_BLOCKS] bits
     cdef strided_t items
@@ -29,7 +29,7 @@ def flatnonzero(a, Py_ssize_t max_items):
     described = describe_array(a, &items, &truth)
     if described is None:
         return None
-    if fits_stack(&items, max_items):
+    if fits_stack(&items):
         blocks = blocks_of(items.size)
         total = pack_blocks(&items, &truth, 0, blocks, bits)
         out = new_result(total, cnp.NPY_INTP)

@@ -10,7 +10,8 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.copying cimport copy_rows, copy_slices, describe_slice, is_movable, slice_t
-from fastsel._core.parallel cimport Job, choose_threads, chunk_count, chunk_start
+from fastsel._core.parallel cimport (
+    Job, choose_threads, chunk_count, chunk_start, thresholds)
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport new_u64
 from fastsel._core.strided cimport (
@@ -40,7 +41,7 @@ cdef enum:
     PAIR_BLOCKS = 32
     PAIR_HITS = 2
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
-    # The bits of MASK_BYTES times max_items bytes of a mask are on the stack: reading them takes
+    # The bits of MASK_BYTES times small_items bytes of a mask are on the stack: reading them takes
     # less time than the objects of a job.
     MASK_BYTES = 8
     # One thread copies a result of at most MAX_BYTES and holds the GIL: 10 us. If there are several
@@ -56,7 +57,7 @@ ctypedef struct walk_t:
     Py_ssize_t row_start          # index of the first item of the cursor's inner row
 
 
-def boolean_mask(a, mask, Py_ssize_t max_items):
+def boolean_mask(a, mask):
     """a[mask] for a bool mask of the shape of a's leading axes; None for other arguments, and for
     arrays whose result would lack NumPy's memory order."""
     cdef int axis
@@ -70,10 +71,10 @@ def boolean_mask(a, mask, Py_ssize_t max_items):
     for axis in range(cnp.PyArray_NDIM(mask)):
         if cnp.PyArray_DIM(mask, axis) != cnp.PyArray_DIM(a, axis):
             return None
-    return compress_axes(a, mask, 0, cnp.PyArray_NDIM(mask), None, max_items)
+    return compress_axes(a, mask, 0, cnp.PyArray_NDIM(mask), None)
 
 
-def compress_axis(condition, a, axis, Py_ssize_t max_items):
+def compress_axis(condition, a, axis):
     """numpy.compress(condition, a, axis) for an axis that is None or an int; None for arguments
     that compress_axes does not accept."""
     cdef Py_ssize_t along
@@ -81,24 +82,24 @@ def compress_axis(condition, a, axis, Py_ssize_t max_items):
             cnp.PyArray_NDIM(condition) != 1):
         return None
     if axis is None:
-        return compress_axes(a, condition, 0, cnp.PyArray_NDIM(a), None, max_items)
+        return compress_axes(a, condition, 0, cnp.PyArray_NDIM(a), None)
     if not -MAX_DIMS <= axis <= MAX_DIMS:
         return None
     along = axis
     along += cnp.PyArray_NDIM(a) if along < 0 else 0
     if not 0 <= along < cnp.PyArray_NDIM(a):
         return None
-    return compress_axes(a, condition, <int>along, <int>along + 1, None, max_items)
+    return compress_axes(a, condition, <int>along, <int>along + 1, None)
 
 
-def extract(condition, a, Py_ssize_t max_items):
+def extract(condition, a):
     """numpy.extract(condition, a); None for arguments that compress_axes does not accept."""
     if not cnp.PyArray_CheckExact(a):
         return None
-    return compress_axes(a, condition, 0, cnp.PyArray_NDIM(a), None, max_items)
+    return compress_axes(a, condition, 0, cnp.PyArray_NDIM(a), None)
 
 
-cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out, Py_ssize_t max_items):
+cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out):
     """The slices that a mask selects along the axes first ... stop - 1 of `a`, seen as one axis.
     The mask may be shorter than this axis. The result is out if out is not None: a C-contiguous
     array of a's dtype that shares no memory with `a` and the mask.
@@ -118,7 +119,7 @@ cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out, Py_ssize_t ma
     described = describe_array(mask, &items, &truth)
     if described is None or not is_movable(a):
         return None
-    if not cnp.PyArray_IS_C_CONTIGUOUS(a) and cnp.PyArray_SIZE(a) <= max_items:
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a) and cnp.PyArray_SIZE(a) <= thresholds.small_items:
         a = cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)     # faster than to find strided items
     describe(&outer, a, 0, first)
     describe(&selected, a, first, stop)
@@ -126,7 +127,7 @@ cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out, Py_ssize_t ma
     if items.size > selected.size:
         return None
     mask_bytes = items.size * truth.width * truth.words
-    if mask_bytes <= MASK_BYTES * min(max_items, STACK_ITEMS):
+    if mask_bytes <= MASK_BYTES * min(thresholds.small_items, STACK_ITEMS):
         count = pack_blocks(&items, &truth, 0, blocks_of(items.size), bits)
     else:
         threads = choose_threads(mask_bytes + (
@@ -154,7 +155,7 @@ cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out, Py_ssize_t ma
                             <char *>cnp.PyArray_DATA(out))
             return out
         if count <= MAX_OFFSETS and not (
-                is_dense(&selected, count, &slice) and outer.size * count > max_items):
+                is_dense(&selected, count, &slice) and outer.size * count > thresholds.small_items):
             compress_few(bits, blocks_of(items.size), &selected, &outer, 0, outer.size, &slice,
                          <char *>cnp.PyArray_DATA(out))
             return out

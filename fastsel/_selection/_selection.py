@@ -93,7 +93,7 @@ def compress(
     """
     result = None
     if out is None and (axis is None or type(axis) is int):
-        result = selected_items.compress_axis(condition, a, axis, _gate.SMALL_ITEMS)
+        result = selected_items.compress_axis(condition, a, axis)
         if result is not None:
             return result
     array = mask = None
@@ -157,7 +157,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
-    result = selected_items.extract(condition, arr, _gate.SMALL_ITEMS)
+    result = selected_items.extract(condition, arr)
     if result is not None:
         return result
     array, mask = _gate.base_array(arr), _gate.base_array(condition)
@@ -206,7 +206,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     array([[1, 2],
            [5, 6]])
     """
-    result = selected_items.boolean_mask(a, mask, _gate.SMALL_ITEMS)
+    result = selected_items.boolean_mask(a, mask)
     if result is not None:
         return result
     if not type(a) is type(mask) is np.ndarray:
@@ -293,10 +293,10 @@ def _compress(mask, array, first, stop, out=None):
     size = math.prod(array.shape[first:stop])
     if mask.size > size:
         mask = mask.ravel()
-        if bitmask.count_nonzero(mask[size:], 0) != 0:
+        if bitmask.count_nonzero(mask[size:]) != 0:
             return None
         mask = mask[:size]
-    return selected_items.compress_axes(array, mask, first, stop, out, _gate.SMALL_ITEMS)
+    return selected_items.compress_axes(array, mask, first, stop, out)
 
 
 def _kernel_can_write(out, *inputs):

@@ -78,9 +78,9 @@ def test_an_empty_array_with_large_dimensions_has_no_positions():
 
 WIDE_STRIDE = """
 import numpy as np
-import fastsel, fastsel._core._gate
+import fastsel, fastsel._core._gate, fastsel._core.parallel
 if {forced}:
-    fastsel._core._gate.TINY_ITEMS = fastsel._core._gate.SMALL_ITEMS = -1
+    fastsel._core._gate.TINY_ITEMS = fastsel._core.parallel.THRESHOLDS.small_items = -1
 for dtype in ("f8", "f4", "i4"):
     print(dtype, flush=True)
     step = 2**31 // np.dtype(dtype).itemsize

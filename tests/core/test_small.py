@@ -8,10 +8,11 @@ from grids import covering
 from layouts import LAYOUTS
 
 import fastsel
-from fastsel._core._gate import SMALL_ITEMS as SMALL
+from fastsel._core.parallel import THRESHOLDS
 from fastsel._gather import gather
 from fastsel._positions import bitmask, coordinates, indices, selected_items
 
+SMALL = THRESHOLDS.small_items
 SIZES = (0, 1, 2, 7, 63, 64, 65, 500, 501, 999, 1000, 1001, 4159, 16383, 16384, 16385)
 DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "M8[s]", "U3", "O"]
 
@@ -257,25 +258,25 @@ def test_one_call_of_a_kernel_serves_arrays_of_every_size(dtype, layout):
             x, mask = np.repeat(x, 2)[::2], np.repeat(mask, 2)[::2]
         index = np.flatnonzero(x)
         rows = index[: size // 4, np.newaxis]
-        count = bitmask.count_nonzero(x, SMALL)
+        count = bitmask.count_nonzero(x)
         assert_same(count, np.intp(len(index)))
-        assert_same(indices.flatnonzero(x, SMALL), index)
-        assert_same(coordinates.nonzero(x, SMALL), index[np.newaxis])
-        assert_same(selected_items.extract(mask, x, SMALL), x[mask])
-        assert_same(selected_items.compress_axis(mask, x, None, SMALL), x[mask])
-        assert_same(selected_items.compress_axis(x, mask, 0, SMALL), mask[index])
-        assert_same(selected_items.boolean_mask(x, mask, SMALL), x[mask])
-        assert_same(gather.gather_nd(x, rows, SMALL), x[rows[:, 0]])
+        assert_same(indices.flatnonzero(x), index)
+        assert_same(coordinates.nonzero(x), index[np.newaxis])
+        assert_same(selected_items.extract(mask, x), x[mask])
+        assert_same(selected_items.compress_axis(mask, x, None), x[mask])
+        assert_same(selected_items.compress_axis(x, mask, 0), mask[index])
+        assert_same(selected_items.boolean_mask(x, mask), x[mask])
+        assert_same(gather.gather_nd(x, rows), x[rows[:, 0]])
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 4)])
 def test_one_call_of_a_kernel_serves_empty_arrays(shape):
     x, mask = np.ones(shape), np.ones(shape[0], bool)
-    assert_same(coordinates.nonzero(x, SMALL), np.array(np.nonzero(x)))
-    assert_same(selected_items.boolean_mask(x, mask, SMALL), x[mask])
-    assert_same(selected_items.compress_axis(mask, x, 0, SMALL), np.compress(mask, x, 0))
+    assert_same(coordinates.nonzero(x), np.array(np.nonzero(x)))
+    assert_same(selected_items.boolean_mask(x, mask), x[mask])
+    assert_same(selected_items.compress_axis(mask, x, 0), np.compress(mask, x, 0))
     rows = np.zeros((0, 1), int)
-    assert_same(gather.gather_nd(x, rows, SMALL), x[rows[:, 0]])
+    assert_same(gather.gather_nd(x, rows), x[rows[:, 0]])
 
 
 @pytest.mark.parametrize("kind", ["f8", "?"])

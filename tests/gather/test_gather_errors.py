@@ -121,7 +121,7 @@ def test_no_index_beyond_the_last_row_is_checked(dtype, depth, default_threshold
     """Rows beyond the last one have invalid indices, for which a kernel would raise an error. Some
     numbers of rows do not fill the last vector."""
     if not default_threshold:
-        monkeypatch.setattr("fastsel._gather._gather.SMALL_INDICES", 0)
+        monkeypatch.setattr("fastsel._core.parallel.THRESHOLDS.small_items", 0)
     data = np.arange(35, dtype=np.int16).reshape(7, 5)
     limits = np.array(data.shape[:depth])
     rng = np.random.default_rng(2)

@@ -11,8 +11,10 @@ from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
 
 import fastsel
-from fastsel._core import _gate, _threads
+from fastsel._core import _threads
+from fastsel._core.parallel import THRESHOLDS
 
+SMALL_ITEMS = THRESHOLDS.small_items
 # Some rows are shorter and some longer than the FLAG_ITEMS (1024) items of one step of a search.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 SHAPES += [(40, 2, 100), (0, 3), (3, 0, 2), (4, 20, 257)]
@@ -91,7 +93,7 @@ def test_waves_with_default_thresholds_find_the_first_item():
                 array[[position, -1]] = 0
 
 
-@pytest.mark.parametrize("size", [0, 1, _gate.SMALL_ITEMS - 1, _gate.SMALL_ITEMS, 40_000])
+@pytest.mark.parametrize("size", [0, 1, SMALL_ITEMS - 1, SMALL_ITEMS, 40_000])
 def test_small_and_large_arrays_with_default_thresholds_give_the_first_position(size):
     for dtype in ("?", "u1", "i2", "f4", "f8", ">i4", "g"):
         array = np.zeros(size, dtype)

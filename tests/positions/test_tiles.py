@@ -127,7 +127,7 @@ def test_count_of_planes_with_short_inner_rows_equals_numpy(each_num_threads):
 
 
 def test_count_of_an_empty_array_is_0():
-    assert count_nonzero(np.zeros((3, 0, 70)), 0) == 0
+    assert count_nonzero(np.zeros((3, 0, 70))) == 0
 
 
 @given(data=st.data())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastsel
-from fastsel._core import _gate, _threads
+from fastsel._core import _gate, _threads, parallel
 from fastsel._core._operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
@@ -152,7 +152,7 @@ def test_steps_are_looked_for_at_every_threshold_and_power_of_two(monkeypatch):
     import steps
 
     sizes = steps.sizes(300_000)
-    assert {0, 1, _gate.TINY_ITEMS, _gate.SMALL_ITEMS, 1 << 17, 1 << 18} <= set(sizes)
+    assert {0, 1, _gate.TINY_ITEMS, parallel.THRESHOLDS.small_items, 1 << 17, 1 << 18} <= set(sizes)
     assert _threads.MIN_CHUNK_BYTES // 8 in sizes
     assert max(sizes) <= 300_000
 

@@ -8,9 +8,8 @@ import contextvars
 TUNING = (
     ("fastsel._core._threads.MIN_CHUNK_BYTES", 1),
     ("fastsel._core._gate.TINY_ITEMS", 0),
-    ("fastsel._core._gate.SMALL_ITEMS", 0),
+    ("fastsel._core.parallel.THRESHOLDS.small_items", 0),
     ("fastsel._unique._plan.TINY_ITEMS", 0),
-    ("fastsel._gather._gather.SMALL_INDICES", 0),
 )
 
 ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")

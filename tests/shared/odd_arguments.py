@@ -7,16 +7,15 @@ import numpy as np
 from comparison import outcome
 
 import fastsel
-from fastsel._core import _gate, _threads
-from fastsel._gather import _gather
+from fastsel._core import _gate, _threads, parallel
 from fastsel._unique import _plan
 
 THRESHOLDS = (
     _plan.MAX_FOR_NUMPY,
     *([_gate.TINY_ITEMS] if _gate.HAS_GIL else []),  # without the GIL no array is tiny
     _plan.TINY_ITEMS,
-    _gate.SMALL_ITEMS,
-    _gather.SMALL_INDICES,
+    parallel.THRESHOLDS.small_items,
+    2 * parallel.THRESHOLDS.small_items,
 )
 # Lengths of a `table`, which has two items in each row. The tables of LENGTHS have fewer items than
 # the first threshold, or a number of items between two thresholds. The tables of EACH_SIDE have

@@ -20,8 +20,7 @@ from layouts import LAYOUTS, has_layout
 from numpy.dtypes import StringDType
 from odd_arguments import Plain
 
-from fastsel._core import _gate, _threads
-from fastsel._gather import _gather
+from fastsel._core import _gate, _threads, parallel
 from fastsel._unique import _plan
 
 NAN = float("nan")
@@ -83,8 +82,8 @@ LIMITS = (
     _gate.TINY_ITEMS,
     _plan.TINY_ITEMS,
     4096,
-    _gate.SMALL_ITEMS,
-    _gather.SMALL_INDICES,
+    parallel.THRESHOLDS.small_items,
+    2 * parallel.THRESHOLDS.small_items,
 )
 
 

@@ -30,8 +30,7 @@ from forcing import ALGORITHMS
 from layouts import LAYOUTS, has_layout
 
 import fastsel
-from fastsel._core import _gate, _threads
-from fastsel._gather import _gather
+from fastsel._core import _gate, _threads, parallel
 from fastsel._sets._membership import compares_exactly
 from fastsel._unique import _keys, _plan
 
@@ -91,7 +90,7 @@ class Reader:
         """Set thresholds, the minimum size of a chunk, the algorithm of unique and the seeds of the
         hash; return a context that limits the threads."""
         _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
-        _gate.SMALL_ITEMS = _gather.SMALL_INDICES = 32 * _gate.TINY_ITEMS
+        parallel.THRESHOLDS.small_items = 32 * _gate.TINY_ITEMS
         _threads.MIN_CHUNK_BYTES = self.choice([1, 64, 1 << 16])
         _plan.FORCED.set(self.choice([*[None] * 6, *ALGORITHMS]))
         _keys.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1

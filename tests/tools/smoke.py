@@ -7,8 +7,8 @@ Nearly all results are compared with NumPy's or with the input, so that their by
 valgrind reports the use of bytes that were never written.
 """
 
+import pkgutil
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +65,7 @@ def check_unique(array):
 def main():
     for name, value in TUNING:
         module, variable = name.rsplit(".", 1)
-        setattr(import_module(module), variable, value)
+        setattr(pkgutil.resolve_name(module), variable, value)
     rng = np.random.default_rng(1)
     for threads in (1, 3):
         fastsel.set_num_threads(threads)

@@ -9,7 +9,7 @@ from forcing import force
 from grids import slow
 
 from fastsel._core import _gate, _threads
-from fastsel._gather import _gather
+from fastsel._core.parallel import THRESHOLDS
 from fastsel._unique import _distinct, _keys, _plan
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -18,10 +18,11 @@ CORPUS = Path(__file__).with_name("corpus")
 @pytest.fixture(autouse=True)
 def _restored_settings(monkeypatch):
     """Restore the constants of these modules, some of which the fuzzer sets."""
-    for module in (_distinct, _gate, _gather, _keys, _plan, _threads):
+    for module in (_distinct, _gate, _keys, _plan, _threads):
         for name, value in vars(module).items():
             if name.isupper():
                 monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(THRESHOLDS, "small_items", THRESHOLDS.small_items)
     force(monkeypatch, None)
 
 
