@@ -53,6 +53,17 @@ def base_array(a):
     return None
 
 
+def index_dtype(dtype, name="dtype"):
+    """The argument `name` as the dtype of indices: intp for None, TypeError if it is no integer
+    dtype."""
+    if dtype is None:
+        return np.dtype(np.intp)
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "iu":
+        raise TypeError(f"{name} must be an integer dtype, got {dtype}")
+    return dtype
+
+
 def as_array(name, value):
     """``np.asarray(value)``; an error names the argument. Raises TypeError for a set, a dict or an
     iterator, of which NumPy makes an array of one object."""

@@ -30,7 +30,7 @@ OPERATORS = {
     "compress": Operator("selection", ("a", "condition", "out")),
     "extract": Operator("selection", ("arr", "condition")),
     "boolean_mask": Operator("selection", ("a", "mask"), in_numpy=False),
-    "unique": Operator("distinct", ("ar",)),
+    "unique": Operator("distinct", ("ar",), extra_arguments=("inverse_dtype",)),
     "unique_all": Operator("distinct", ("x",), variant_of="unique"),
     "unique_counts": Operator("distinct", ("x",), variant_of="unique"),
     "unique_inverse": Operator("distinct", ("x",), variant_of="unique"),

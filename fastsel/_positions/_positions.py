@@ -280,17 +280,6 @@ def find_coordinates(array, truth, dtype=_INTP, flat=False):
     return out if native == dtype else out.astype(dtype)
 
 
-def index_dtype(dtype):
-    """The argument `dtype` as the dtype of indices: intp for None, TypeError if it is no integer
-    dtype."""
-    if dtype is None:
-        return _INTP
-    dtype = np.dtype(dtype)
-    if dtype.kind not in "iu":
-        raise TypeError(f"dtype must be an integer dtype, got {dtype}")
-    return dtype
-
-
 def check_indices_fit(shape, dtype):
     """Raise an OverflowError if an index along an axis of this shape may not fit the dtype."""
     max_index = int(np.iinfo(dtype).max)
@@ -304,7 +293,7 @@ def check_indices_fit(shape, dtype):
 
 def _nonzero_as(name, a, dtype):
     """The result of nonzero, flatnonzero or argwhere, as `name` says, with indices of `dtype`."""
-    dtype = index_dtype(dtype)
+    dtype = _gate.index_dtype(dtype)
     library = _gate.library(a)
     if not _gate.is_numpy(library):
         return getattr(library, name)(a, dtype=dtype)

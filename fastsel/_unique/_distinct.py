@@ -12,7 +12,7 @@ import operator
 from typing import Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _keys, _numpy_unique, _objects, _plan
@@ -32,6 +32,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
 ) -> NDArray[Any] | tuple[NDArray[Any], ...]:
     """The distinct items, or slices, of an array; equals ``numpy.unique(...)``.
 
@@ -50,6 +51,8 @@ def unique(
     sorted : bool, optional
         False returns the values in order of first occurrence, for every dtype, axis and extra
         output. It also serves objects that cannot be ordered, if they can be hashed.
+    inverse_dtype : dtype, optional
+        An integer dtype for the inverse; intp by default. Other outputs do not depend on it.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def unique(
         ``ar.take(index, axis)``. Exception: sorted complex values with `equal_nan` have the
         smallest NaN in NumPy's order, and `index` has the position of this NaN.
     index : ndarray of intp, shape (groups,)
-    inverse : ndarray of intp, shape of `ar`, or (length of the axis,)
+    inverse : ndarray of `inverse_dtype`, shape of `ar`, or (length of the axis,)
     counts : ndarray of intp, shape (groups,)
         `unique` returns only the array of values if no other output is requested, otherwise a tuple
         of the requested outputs in this order.
@@ -70,7 +73,9 @@ def unique(
         StringDType that is not 1-d.
     TypeError
         If objects, or objects of two of their types, cannot be ordered; with ``sorted=False``, if
-        they can be neither ordered nor hashed.
+        they can be neither ordered nor hashed; or if `inverse_dtype` is not an integer dtype.
+    OverflowError
+        If there are more values than `inverse_dtype` can count, before the inverse is written.
 
     Notes
     -----
@@ -93,6 +98,10 @@ def unique(
     - complex numbers and rows of floats with NaN or negative zero, and long doubles: a copy;
     - rows and strings of 3, 5, 6 or 7 bytes: padding to 4 or 8 bytes.
 
+    An inverse of integers and rounded floats that lie in a narrow range is written in native
+    integers of 4 bytes at once, so that ``inverse_dtype="int32"`` halves its memory. For other
+    inputs, and other dtypes, an inverse of intp is converted at the end.
+
     **NumPy.** Structured dtypes, and subclasses other than np.memmap, are passed to NumPy. The
     values of a masked array are in NumPy's order, also with ``sorted=False``. With `sorted`,
     objects are passed to NumPy, too, unless all are str or all are bytes.
@@ -107,6 +116,9 @@ def unique(
     >>> fastsel.unique([[1, 0], [2, 5], [1, 0]], axis=0, return_counts=True)
     (array([[1, 0],
            [2, 5]]), array([2, 1]))
+    >>> fastsel.unique([[7, 9], [9, 9]], return_inverse=True, inverse_dtype="int32")
+    (array([7, 9]), array([[0, 1],
+           [1, 1]], dtype=int32))
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
@@ -114,7 +126,9 @@ def unique(
     is_array = type(array) is np.ndarray
     is_few = is_array and axis is None and 0 < array.size <= _plan.TINY_ITEMS
     equal_nan = bool(equal_nan)
-    if is_few and not _plan.FORCED.get():
+    if inverse_dtype is not None:
+        inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")
+    elif is_few and not _plan.FORCED.get():
         rule = _keys.loaded_rule(array.dtype, equal_nan)
         if rule is not None:
             result = unique_of_few(
@@ -125,7 +139,9 @@ def unique(
                 if _plan.watcher is not None:
                     _plan.note(*(_plan.SORT_FEW if sorted else _plan.HASH_FEW))
                 return result
-    request = Request(return_index, return_inverse, return_counts, sorted)
+    request = Request(
+        *(return_index, return_inverse, return_counts, sorted), inverse_dtype=inverse_dtype
+    )
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
         if not _is_served(array, request):
@@ -139,7 +155,8 @@ def unique(
     rows = rows_of(array, axis) if is_array else None
     outputs = None if rows is None else outputs_of_rows(rows, request, equal_nan)
     if outputs is None:
-        return _numpy_unique.by_numpy(array, request, axis, equal_nan)
+        result = _numpy_unique.by_numpy(array, request, axis, equal_nan)
+        return _numpy_unique.in_inverse_dtype(result, request)
     if rows.ndim > 1:
         outputs = along(outputs[0], axis), *outputs[1:]
     return as_result(outputs, array.shape if axis is None else (len(rows),))

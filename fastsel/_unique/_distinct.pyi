@@ -5,7 +5,7 @@ own stubs. They are in a stub because inline overloads would bury the code.
 from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
@@ -274,6 +274,18 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]: ...
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    inverse_dtype: DTypeLike | None,
+) -> Any: ...
 @overload
 def unique_all(x: ArrayOf[Scalar], /) -> UniqueAllResult[Scalar]: ...
 @overload

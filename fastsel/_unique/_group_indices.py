@@ -72,8 +72,8 @@ def group_indices(
     positions, if they have many groups and a wide range.
 
     For other arrays, the inverse is computed as by ``unique(ar, return_inverse=True)``. For up to
-    4096 groups, two passes over the inverse then count the keys of each group and write their
-    positions; for more groups, the inverse is sorted.
+    4096 groups, or groups of 8 items on average, two passes over the inverse then count the keys of
+    each group and write their positions; for more groups, the inverse is sorted.
 
     **Memory.** Extra memory is that of `unique`, and up to 21 bytes for each item.
 

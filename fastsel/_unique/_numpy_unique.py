@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _ascending, _objects
-from fastsel._unique._outputs import as_result, outputs_of
+from fastsel._unique._outputs import as_result, converted, outputs_of
 
 # From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
@@ -26,9 +26,22 @@ def as_given(ar, request, axis, equal_nan):
         sorted=request.ascending,
     )
     library = _gate.library(ar)
-    if _gate.is_numpy(library) and not _NUMPY_TAKES_SORTED:
+    if not _gate.is_numpy(library):
+        if request.inverse_dtype is not None:
+            arguments["inverse_dtype"] = request.inverse_dtype
+        return library.unique(ar, **arguments)
+    if not _NUMPY_TAKES_SORTED:
         arguments.pop("sorted", None)
-    return library.unique(ar, **arguments)
+    return in_inverse_dtype(library.unique(ar, **arguments), request)
+
+
+def in_inverse_dtype(result, request):
+    """A result of NumPy's unique, with the inverse in the dtype of the request."""
+    if not request.inverse or request.inverse_dtype is None:
+        return result
+    outputs, k = [*result], 1 + request.index
+    outputs[k] = converted(outputs[k], request.inverse_dtype)
+    return tuple(outputs)
 
 
 def of_tiny(array, request, equal_nan):

@@ -7,9 +7,11 @@ from fastsel._unique import _ascending
 from fastsel._unique.inverse import group_positions
 from fastsel._unique.objects import take_objects
 
-# For up to MAX_COUNTED_GROUPS groups, positions_of_groups counts the keys of each group in each
-# chunk of the inverse; for more groups, it sorts the inverse with its positions.
+# For up to MAX_COUNTED_GROUPS groups, or groups of COUNTED_KEYS keys on average,
+# positions_of_groups counts the keys of each group in each chunk of the inverse; for more groups,
+# it sorts the inverse with its positions.
 MAX_COUNTED_GROUPS = 1 << 12
+COUNTED_KEYS = 8
 
 
 def outputs_of(groups, request):
@@ -27,9 +29,13 @@ def outputs_of(groups, request):
         return values, *positions
     inverse = counts = None
     if request.inverse or request.counts:
+        if request.inverse and request.inverse_dtype is not None:
+            _check_fit(len(values), request.inverse_dtype)
         inverse, counts = groups.finish(ranks)
     index = groups.index if request.index else None
     inverse, counts = inverse if request.inverse else None, counts if request.counts else None
+    if inverse is not None and request.inverse_dtype is not None:
+        inverse = inverse.astype(request.inverse_dtype, copy=False)
     if order is not None:
         index, counts = _reordered(index, order), _reordered(counts, order)
     return values, index, inverse, counts
@@ -56,7 +62,7 @@ def in_ascending_order(groups, request):
 
 def positions_of_groups(inverse, groups):
     """(indices, offsets) of `Groups.positions`, from the inverse."""
-    if groups > MAX_COUNTED_GROUPS:
+    if groups > max(MAX_COUNTED_GROUPS, len(inverse) // COUNTED_KEYS):
         found = _ascending.positions(inverse)
         if found is not None:
             return found
@@ -72,6 +78,22 @@ def _reordered(output, order):
     if output.dtype.kind == "O":
         return take_objects(output, order)
     return output.take(order, axis=0)
+
+
+def converted(inverse, dtype):
+    """The inverse in another dtype. Raises OverflowError if a number does not fit it."""
+    _check_fit(int(inverse.max(initial=-1)) + 1, dtype)
+    return inverse.astype(dtype, copy=False)
+
+
+def _check_fit(groups, inverse_dtype):
+    """Raise an OverflowError if an inverse of this number of groups does not fit the dtype."""
+    greatest = np.iinfo(inverse_dtype).max
+    if groups - 1 > greatest:
+        raise OverflowError(
+            f"ar has {groups} distinct values, whose indices do not fit inverse_dtype "
+            f"{inverse_dtype.name}: its greatest number is {greatest}"
+        )
 
 
 def as_result(outputs, inverse_shape):

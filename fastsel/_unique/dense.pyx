@@ -169,6 +169,7 @@ cdef class Dense(Groups):
         cdef Py_ssize_t groups = self.in_window + self.rest_groups(), g
         cdef Py_ssize_t[::1] ids_of_rest = None
         cdef cnp.ndarray inverse = None, counts = None
+        cdef WriteInverse write
         if not (request.inverse or request.counts):
             return None, None
         if self.rest is not None:
@@ -186,10 +187,12 @@ cdef class Dense(Groups):
             if self.rest is not None:
                 write_rest_counts(counts, rest_counts, ids_of_rest)
         if request.inverse:
-            inverse = new_result(self.search.keys.fields.size, cnp.NPY_INTP)
-            WriteInverse(self.table, inverse, self.group_ids).run(threads)
+            inverse = new_result(self.search.keys.fields.size, request.inverse_type)
+            write = WriteInverse(self.table, None, self.group_ids)
+            write.inverse = inverse
+            write.run(threads)
             if self.rest is not None:
-                write_rest(inverse, self.positions_outside, rest_inverse, ids_of_rest)
+                write.write_rest(self.positions_outside, rest_inverse, ids_of_rest)
         return inverse, counts
 
     cdef Py_ssize_t assign_ids_by_first(self, Py_ssize_t[::1] ids_of_rest) except -1:
@@ -216,15 +219,6 @@ cdef int write_rest_counts(Py_ssize_t[::1] counts, const Py_ssize_t[::1] rest_co
     cdef Py_ssize_t g
     for g in range(rest_counts.shape[0]):
         counts[ids[g]] = rest_counts[g]
-    return 0
-
-
-cdef int write_rest(Py_ssize_t[::1] inverse, const Py_ssize_t[::1] positions,
-                    const Py_ssize_t[::1] rest_inverse, const Py_ssize_t[::1] ids) except -1:
-    """Write the group ids of the keys outside of the window."""
-    cdef Py_ssize_t j
-    for j in range(rest_inverse.shape[0]):
-        inverse[positions[j]] = ids[rest_inverse[j]]
     return 0
 
 
@@ -402,7 +396,23 @@ cdef class WriteIndex(DenseKeyPass):
 
 
 cdef class WriteInverse(DenseKeyPass):
-    """The last pass: write the group id of every key; keys outside of the window get any id."""
+    """The last pass: write the group id of every key; keys outside of the window get any id, until
+    write_rest."""
+    cdef cnp.ndarray inverse          # of 4 or 8 bytes for each key
+
+    cdef int write_rest(self, const Py_ssize_t[::1] positions,
+                        const Py_ssize_t[::1] rest_inverse, const Py_ssize_t[::1] ids) except -1:
+        cdef Py_ssize_t j
+        for j in range(rest_inverse.shape[0]):
+            self.put(positions[j], ids[rest_inverse[j]])
+        return 0
+
+    cdef inline void put(self, Py_ssize_t i, Py_ssize_t group) noexcept nogil:
+        if cnp.PyArray_ITEMSIZE(self.inverse) == 4:
+            (<uint32_t *>cnp.PyArray_DATA(self.inverse))[i] = <uint32_t>group
+        else:
+            (<Py_ssize_t *>cnp.PyArray_DATA(self.inverse))[i] = group
+
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.table.keys.fields
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1)
@@ -417,7 +427,9 @@ cdef class WriteInverse(DenseKeyPass):
 
     cdef void write(self, const any_t *items, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         cdef const uint32_t[::1] group_ids = self.group_ids
-        cdef Py_ssize_t[::1] inverse = self.out
+        cdef bint is_narrow = cnp.PyArray_ITEMSIZE(self.inverse) == 4
+        cdef uint32_t *narrow = <uint32_t *>cnp.PyArray_DATA(self.inverse)
+        cdef Py_ssize_t *wide = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
         cdef uint32_t[64] entries
         cdef any_t[64] words
         cdef Py_ssize_t j, n
@@ -425,6 +437,10 @@ cdef class WriteInverse(DenseKeyPass):
             n = min(64, self.table.keys.fields.size - block * 64)
             fs_load(words, items + block * 64, n * sizeof(any_t))
             find_entries(self.table, words, n, entries)
-            for j in range(n):
-                inverse[block * 64 + j] = group_ids[entries[j]]
+            if is_narrow:
+                for j in range(n):
+                    narrow[block * 64 + j] = group_ids[entries[j]]
+            else:
+                for j in range(n):
+                    wide[block * 64 + j] = group_ids[entries[j]]
             block += 1

@@ -28,6 +28,8 @@ cdef class Request:
     cdef readonly bint grouped        # the positions of all keys, group after group
     cdef readonly bint ascending      # ascending values; otherwise the order of first occurrence
     cdef readonly bint for_lookup     # other keys are looked up in the table
+    cdef readonly object inverse_dtype    # None: intp
+    cdef int inverse_type             # NumPy's number of a dtype that an algorithm may write
 
 
 cdef class Search:

@@ -8,8 +8,10 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, overload
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from numpy.typing import DTypeLike
 
-from fastsel._core import _numpy
+from fastsel._core import _gate, _numpy
+from fastsel._unique._outputs import converted
 from fastsel.dask import _stages
 from fastsel.dask._blocks import (
     DaskArrayLike,
@@ -57,6 +59,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> da.Array: ...
@@ -70,6 +73,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> tuple[da.Array, ...]: ...
@@ -83,6 +87,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> tuple[da.Array, ...]: ...
@@ -96,6 +101,7 @@ def unique(
     axis: SupportsIndex | None = None,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> tuple[da.Array, ...]: ...
@@ -109,6 +115,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> tuple[da.Array, ...]: ...
@@ -122,6 +129,7 @@ def unique(
     axis: SupportsIndex | None = None,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> tuple[da.Array, ...]: ...
@@ -135,6 +143,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> da.Array | tuple[da.Array, ...]: ...
@@ -147,6 +156,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    inverse_dtype: DTypeLike | None = None,
     split_every: SupportsIndex = 8,
     partitions: SupportsIndex | None = None,
 ) -> Any:
@@ -164,6 +174,8 @@ def unique(
         Compare the slices along this axis instead of the items of the flattened array.
     equal_nan, sorted : bool, optional
         As in `fastsel.unique`; ``sorted=False`` is the order of first occurrence.
+    inverse_dtype : dtype, optional
+        An integer dtype for the inverse; intp by default.
     split_every : int, optional
         Without `partitions`, the greatest number of blocks, and then of merged results, that one
         task merges; at least 2.
@@ -177,7 +189,7 @@ def unique(
     -------
     values : dask array of ar's dtype, shape (groups,), or the shape of `ar` with `axis` shortened
     index : dask array of intp, shape (groups,)
-    inverse : dask array of intp, shape of `ar` in its chunks, or (length of the axis,)
+    inverse : dask array of `inverse_dtype`, shape of `ar` in its chunks, or (length of the axis,)
     counts : dask array of intp, shape (groups,)
         One array if only the values are requested, otherwise a tuple in this order. The number of
         groups is unknown until computed. Along the groups, each output has one chunk, or one for
@@ -191,11 +203,14 @@ def unique(
         objects or StringDType that is not 1-d.
     TypeError
         When called, if the blocks are not NumPy arrays, or if `split_every` or `partitions` is not
-        an integer. When computed, if objects cannot be ordered; with ``sorted=False`` and without
-        partitions, only if they can be neither ordered nor hashed.
+        an integer, or `inverse_dtype` is not an integer dtype. When computed, if objects cannot be
+        ordered; with ``sorted=False`` and without partitions, only if they can be neither ordered
+        nor hashed.
     ValueError
         When called, if `split_every` or `partitions` is too small, or if needed chunk sizes are
         unknown.
+    OverflowError
+        When computed, if there are more values than `inverse_dtype` can count.
 
     Notes
     -----
@@ -229,6 +244,12 @@ def unique(
         inverse=return_inverse,
         counts=return_counts,
     )
+    if inverse_dtype is not None:
+        inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")
+        if return_inverse:
+            found["inverse"] = found["inverse"].map_blocks(
+                converted, inverse_dtype, dtype=inverse_dtype
+            )
     wanted = {"index": return_index, "inverse": return_inverse, "counts": return_counts}
     extras = [found[name] for name, is_wanted in wanted.items() if is_wanted]
     return (found["values"], *extras) if extras else found["values"]

@@ -272,7 +272,7 @@ def count_nonzero(
 def _checked_dtype(dtype, shape):
     """The dtype of indices. Raises OverflowError if an index along an axis of known length may not
     fit it."""
-    dtype = _positions.index_dtype(dtype)
+    dtype = _gate.index_dtype(dtype)
     _positions.check_indices_fit([size for size in shape if not math.isnan(size)], dtype)
     return dtype
 

@@ -36,9 +36,9 @@ def test_signature_starts_as_that_of_fastsel():
         [p.replace(annotation=p.empty) for p in inspect.signature(f).parameters.values()]
         for f in (fastsel.dask.unique, fastsel.unique)
     )
-    assert ours[:7] == theirs
-    assert [p.name for p in ours[7:]] == ["split_every", "partitions"]
-    assert [p.default for p in ours[7:]] == [8, None]
+    assert ours[:8] == theirs
+    assert [p.name for p in ours[8:]] == ["split_every", "partitions"]
+    assert [p.default for p in ours[8:]] == [8, None]
 
 
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 0))

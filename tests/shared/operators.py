@@ -313,6 +313,12 @@ EXAMPLES = {
     "unique": Examples(
         {
             "unique": lambda f, a: f.unique(a, True, True, True),
+            "unique with a short inverse": lambda f, a: f.unique(
+                a, return_inverse=True, inverse_dtype="i2"
+            ),
+            "unique with an inverse of 4 bytes": lambda f, a: f.unique(
+                a, return_inverse=True, inverse_dtype="i4"
+            ),
             "unique in order of first occurrence": lambda f, a: f.unique(
                 a, True, True, True, sorted=False
             ),

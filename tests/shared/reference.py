@@ -288,13 +288,15 @@ def unique(
     *,
     equal_nan=True,
     sorted=True,
+    inverse_dtype=np.intp,
 ):
     """numpy.unique, whose values are the first items of their groups; sorted=False returns them in
     order of first occurrence.
 
     There is one exception, as in NumPy: for complex NaN, sorted values have the smallest NaN.
     """
-    outputs = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
+    values, index, inverse, counts = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
+    outputs = values, index, inverse.astype(inverse_dtype), counts
     return _choose_outputs(outputs, return_index, return_inverse, return_counts)
 
 

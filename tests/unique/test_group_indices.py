@@ -91,7 +91,7 @@ def test_slices_along_an_axis_of_many_items_are_grouped_as_by_unique(each_num_th
         assert_same(tuple(fastsel.group_indices(array, axis=1)), expected)
 
 
-@pytest.mark.parametrize("groups", [1, 7, _outputs.MAX_COUNTED_GROUPS, 20_000])
+@pytest.mark.parametrize("groups", [1, 7, _outputs.MAX_COUNTED_GROUPS, 12_500, 20_000])
 @pytest.mark.parametrize("size", [_plan.TINY_ITEMS, _plan.TINY_ITEMS + 1, 100_001])
 @pytest.mark.parametrize("sorted", [True, False])
 def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):

@@ -25,9 +25,9 @@ nan = np.nan
 
 
 @pytest.mark.skipif(NUMPY < "2.3.0", reason="the argument `sorted` came with NumPy 2.3")
-def test_signature_is_that_of_numpy():
+def test_signature_is_that_of_numpy_and_inverse_dtype():
     ours, theirs = (inspect.signature(module.unique).parameters for module in (fastsel, np))
-    assert list(ours) == list(theirs)
+    assert list(ours) == [*theirs, "inverse_dtype"]
     for name, parameter in theirs.items():
         assert ours[name].default == parameter.default
         assert ours[name].kind == parameter.kind
