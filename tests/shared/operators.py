@@ -5,8 +5,8 @@ The reference loop of an operator is the function of the same name in reference.
 entry run in these tests:
 
 - every operator equals the reference, for each dtype and layout and several numbers of threads
-  (test_every_operator.py); the same bytes on every CPU level (result_digests.py); references and
-  memory (test_memory.py); each allocation fails (test_out_of_memory.py); dask arrays
+  (test_every_operator.py); the same bytes on every CPU level (result_digests.py); references
+  (test_references.py); each allocation fails (test_out_of_memory.py); dask arrays
   (test_dask_protocols.py): `calls`, `calls_for_fewer_dtypes`
 - sizes beyond memory, objects that run code (test_hostile.py): `huge`, `of_objects`
 - other threads run during a call (test_gil.py): `large`
