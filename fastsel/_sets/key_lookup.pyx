@@ -11,7 +11,7 @@ from libc.string cimport memset
 from fastsel._core.scratch cimport alloc, free
 from fastsel._sets.lookup_output cimport fs_mark_first, room_for, write
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
+    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, table_t)
 from fastsel._unique.keys cimport BATCH, keys_t, load_words
 
 cdef extern from *:
@@ -65,6 +65,7 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
 
 cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t stop,
                           table_t *table) noexcept nogil:
+    cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] ids_plus_1
@@ -72,8 +73,8 @@ cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t sto
     while start < stop and status == 0:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        status = add_keys(table, &side.keys, words, n, positions,
-                          ids_plus_1 if table.ids_plus_1 != NULL else NULL)
+        batch = batch_of(&side.keys, words, positions, n)
+        status = add_keys(table, &batch, ids_plus_1 if table.ids_plus_1 != NULL else NULL)
         start += n
     return status
 
@@ -108,6 +109,7 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
     its slot is marked; marks[0] is 0: otherwise tests that the table does not have (NaN) are found,
     too. For first_positions the table has ids, for `output` and positions_plus_1 there is
     by_slot: otherwise memory at NULL is read."""
+    cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
@@ -116,7 +118,8 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        left -= find_keys(table, table_keys, &side.keys, words, n, positions, slots)
+        batch = batch_of(&side.keys, words, positions, n)
+        left -= find_keys(table, table_keys, &batch, slots)
         if left < 0:
             return FLOODED
         if are_tests:

@@ -8,9 +8,9 @@ Only one word looks like an empty slot: the seed itself. Neither the seed nor a 
 other has a slot. At most half of the slots are in use, so that each search for a key that the table
 does not have ends at an empty slot.
 """
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
 
-from fastsel._unique.keys cimport keys_t
+from fastsel._unique.keys cimport BATCH, keys_t
 
 cdef enum:
     # The status of a call is 0, NO_MEMORY, TOO_MANY or FLOODED.
@@ -41,6 +41,24 @@ ctypedef struct table_t:
     Py_ssize_t lookups      # keys that add_keys has looked up
     Py_ssize_t probes       # their extra probes
 
+ctypedef struct batch_t:    # n <= BATCH keys: key j is the key of `keys` at positions[j]
+    const keys_t *keys
+    const uint64_t *words   # word of key j
+    const Py_ssize_t *positions
+    Py_ssize_t n
+
+ctypedef struct probes_t:   # what the first slots say about the keys of a batch
+    uint64_t[BATCH] first_slots
+    uint16_t[BATCH] unknown     # the keys that the first slot does not decide
+    Py_ssize_t n_unknown
+
+
+cdef inline batch_t batch_of(const keys_t *keys, const uint64_t *words,
+                             const Py_ssize_t *positions, Py_ssize_t n) noexcept nogil:
+    cdef batch_t batch
+    batch.keys, batch.words, batch.positions, batch.n = keys, words, positions, n
+    return batch
+
 
 cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize_t max_groups,
                      int skip_bits, Py_ssize_t expected) noexcept nogil
@@ -48,8 +66,7 @@ cdef size_t table_bytes(const keys_t *keys, bint with_ids, Py_ssize_t expected) 
 cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) noexcept nogil
 cdef void table_clear(table_t *table) noexcept nogil
 cdef void table_free(table_t *table) noexcept nogil
-cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const keys_t *keys,
-                          const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
+cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const batch_t *batch,
                           uint32_t *slots) noexcept nogil
-cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                         const Py_ssize_t *positions, uint32_t *ids_plus_1) noexcept nogil
+cdef Py_ssize_t add_keys(table_t *table, const batch_t *batch,
+                         uint32_t *ids_plus_1) noexcept nogil

@@ -79,89 +79,78 @@ cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:
 # ---- look up and add --------------------------------------------------------------------
 
 
-cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const keys_t *keys,
-                          const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
+cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const batch_t *batch,
                           uint32_t *slots) noexcept nogil:
-    """Look up n <= BATCH keys in a table of table_keys: slots[j] becomes the slot of key j plus
+    """Look up the keys of a batch in a table of table_keys: slots[j] becomes the slot of key j plus
     one, or 0 if the table does not have the key. If the table has the seed, which has no slot, the
-    result for the seed is the number of slots plus one. Key j is the key of `keys` at positions[j];
-    its word is words[j]. Returns the number of extra probes."""
-    cdef uint64_t[BATCH] first_slots
-    cdef uint16_t[BATCH] unknown
-    cdef Py_ssize_t n_unknown = probe_first_slots(
-        table, table_keys, keys, words, n, positions, False, first_slots, slots, unknown)
+    result for the seed is the number of slots plus one. Returns the number of extra probes."""
+    cdef probes_t probes
+    probe_first_slots(table, table_keys, batch, False, slots, &probes)
     if table.width == 4:
-        return probe(table, <const uint32_t *>table.slots, table_keys, keys, words, first_slots,
-                     positions, unknown, n_unknown, slots)
-    return probe(table, <const uint64_t *>table.slots, table_keys, keys, words, first_slots,
-                 positions, unknown, n_unknown, slots)
+        return probe(table, <const uint32_t *>table.slots, table_keys, batch, &probes, slots)
+    return probe(table, <const uint64_t *>table.slots, table_keys, batch, &probes, slots)
 
 
-cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                         const Py_ssize_t *positions, uint32_t *ids_plus_1) noexcept nogil:
-    """Look up n <= BATCH keys, and add the keys that the table does not have, in their order.
+cdef Py_ssize_t add_keys(table_t *table, const batch_t *batch,
+                         uint32_t *ids_plus_1) noexcept nogil:
+    """Look up the keys of a batch, and add the keys that the table does not have, in their order.
 
-    Key j is the key of `keys` at positions[j]; its word is words[j]. ids_plus_1 gets the group id
-    of each key plus one; it is NULL if the table has no ids. With skips_unequal, its entry for a
-    key that equals no other is undefined. Returns a status; it is TOO_MANY if the table would have
-    to grow for n new groups, and would then have more than max_groups groups.
+    ids_plus_1 gets the group id of each key plus one; it is NULL if the table has no ids. With
+    skips_unequal, its entry for a key that equals no other is undefined. Returns a status; it is
+    TOO_MANY if the table would have to grow for n new groups, and would then have more than
+    max_groups groups.
     """
-    if table.length + n > capacity(table.slot_bits):
-        if table.length + n > table.max_groups:
+    cdef Py_ssize_t length = table.length + batch.n
+    if length > capacity(table.slot_bits):
+        if length > table.max_groups:
             return TOO_MANY
-        if table_resize(table, keys, max(
-                table.length + n, min(4 * capacity(table.slot_bits), table.max_groups))) != 0:
+        if table_resize(table, batch.keys, max(
+                length, min(4 * capacity(table.slot_bits), table.max_groups))) != 0:
             return NO_MEMORY
-    table.lookups += n
+    table.lookups += batch.n
     # The compiler inlines each call, with its constant arguments, as a loop of its own.
-    if not keys.is_word:
-        return add_unknown(table, <uint64_t *>table.slots, keys, words, n, positions, ids_plus_1,
-                           False)
+    if not batch.keys.is_word:
+        return add_unknown(table, <uint64_t *>table.slots, batch, ids_plus_1, False)
     if table.width == 4:
-        return add_unknown(table, <uint32_t *>table.slots, keys, words, n, positions, ids_plus_1,
-                           True)
-    return add_unknown(table, <uint64_t *>table.slots, keys, words, n, positions, ids_plus_1, True)
+        return add_unknown(table, <uint32_t *>table.slots, batch, ids_plus_1, True)
+    return add_unknown(table, <uint64_t *>table.slots, batch, ids_plus_1, True)
 
 
-cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *table_keys,
-                                         const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                                         const Py_ssize_t *positions, bint empty,
-                                         uint64_t *first_slots, uint32_t *slots,
-                                         uint16_t *unknown) noexcept nogil:
-    """Compare n keys with their first slots; for words, no branch depends on the result. slots[j]
-    becomes the first slot of key j plus one if it has the key, otherwise 0. `unknown` lists the
-    keys that the first slot does not decide and, with `empty`, the keys whose first slot is empty.
-    Returns the number of unknown keys."""
-    cdef Py_ssize_t n_unknown, j
-    level.hash_to_slots(
-        words, n, keys.seed, keys.factor, table.skip_bits, 64 - table.slot_bits, first_slots)
+cdef inline void probe_first_slots(const table_t *table, const keys_t *table_keys,
+                                   const batch_t *batch, bint empty, uint32_t *slots,
+                                   probes_t *probes) noexcept nogil:
+    """Compare the keys with their first slots; for words, no branch depends on the result. slots[j]
+    becomes the first slot of key j plus one if it has the key, otherwise 0. With `empty`, keys
+    whose first slot is empty are unknown, too."""
+    cdef Py_ssize_t j
+    level.hash_to_slots(batch.words, batch.n, batch.keys.seed, batch.keys.factor, table.skip_bits,
+                        64 - table.slot_bits, probes.first_slots)
     if table.slot_bits >= PREFETCHED_SLOT_BITS:
-        for j in range(n):
-            fs_prefetch(table.slots + first_slots[j] * table.width)
-    n_unknown = level.probe_first_slots[table.width == 8](
-        words, n, keys.seed, table.slots, first_slots, empty, slots, unknown)
-    if not keys.is_word:
-        n_unknown = confirm(table, table_keys, keys, n, positions, slots, unknown, n_unknown)
-    return n_unknown
+        for j in range(batch.n):
+            fs_prefetch(table.slots + probes.first_slots[j] * table.width)
+    probes.n_unknown = level.probe_first_slots[table.width == 8](
+        batch.words, batch.n, batch.keys.seed, table.slots, probes.first_slots, empty, slots,
+        probes.unknown)
+    if not batch.keys.is_word:
+        confirm(table, table_keys, batch, slots, probes)
 
 
-cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *table_keys, const keys_t *keys,
-                               Py_ssize_t n, const Py_ssize_t *positions, uint32_t *slots,
-                               uint16_t *unknown, Py_ssize_t n_unknown) noexcept nogil:
+cdef inline void confirm(const table_t *table, const keys_t *table_keys, const batch_t *batch,
+                         uint32_t *slots, probes_t *probes) noexcept nogil:
     """Compare the bytes of keys that were found by their hashes: a key whose bytes differ becomes
-    unknown. Returns the new number of unknown keys. In a large table, all keys to compare with are
-    prefetched before the first comparison."""
+    unknown. In a large table, all keys to compare with are prefetched before the first comparison.
+    """
     cdef Py_ssize_t j
     if table.slot_bits >= PREFETCHED_SLOT_BITS:
-        for j in range(n):
+        for j in range(batch.n):
             if slots[j]:
                 fs_prefetch(key_in(table, table_keys, slots[j] - 1))
-    for j in range(n):
-        if slots[j] and not same_bytes(table, table_keys, slots[j] - 1, keys, positions[j]):
+    for j in range(batch.n):
+        if slots[j] and not same_bytes(
+                table, table_keys, slots[j] - 1, batch.keys, batch.positions[j]):
             slots[j] = 0
-            unknown[n_unknown] = <uint16_t>j
-            n_unknown += 1
-    return n_unknown
+            probes.unknown[probes.n_unknown] = <uint16_t>j
+            probes.n_unknown += 1
 
 
 cdef inline bint same_bytes(const table_t *table, const keys_t *table_keys, Py_ssize_t slot,
@@ -176,59 +165,58 @@ cdef inline const char *key_in(const table_t *table, const keys_t *table_keys,
 
 
 cdef inline Py_ssize_t probe(const table_t *table, const wide_t *table_words,
-                             const keys_t *table_keys, const keys_t *keys, const uint64_t *words,
-                             const uint64_t *first_slots, const Py_ssize_t *positions,
-                             const uint16_t *unknown, Py_ssize_t n_unknown,
-                             uint32_t *slots) noexcept nogil:
+                             const keys_t *table_keys, const batch_t *batch,
+                             const probes_t *probes, uint32_t *slots) noexcept nogil:
     """Look up the unknown keys one by one, from their first slots on. Returns the number of extra
     probes."""
+    cdef const keys_t *keys = batch.keys
+    cdef const uint64_t *words = batch.words
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
-    cdef Py_ssize_t probes = 0, j, k, slot
+    cdef Py_ssize_t extra = 0, j, k, slot
     cdef wide_t word
-    for k in range(n_unknown):
-        j = unknown[k]
-        word, slot = <wide_t>words[j] ^ <wide_t>keys.seed, <Py_ssize_t>first_slots[j]
+    for k in range(probes.n_unknown):
+        j = probes.unknown[k]
+        word, slot = <wide_t>words[j] ^ <wide_t>keys.seed, <Py_ssize_t>probes.first_slots[j]
         if word == 0:           # the seed, which has no slot
             slots[j] = <uint32_t>(mask + 2) if table.seed_id_plus_1 else 0
             continue
         while table_words[slot] != 0 and (table_words[slot] != word or not (
-                keys.is_word or same_bytes(table, table_keys, slot, keys, positions[j]))):
+                keys.is_word or same_bytes(table, table_keys, slot, keys, batch.positions[j]))):
             slot = (slot + 1) & mask
-            probes += 1
+            extra += 1
         slots[j] = <uint32_t>(slot + 1) if table_words[slot] != 0 else 0
-    return probes
+    return extra
 
 
-cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const keys_t *keys,
-                                   const uint64_t *words, Py_ssize_t n,
-                                   const Py_ssize_t *positions, uint32_t *ids_plus_1,
-                                   bint is_word) noexcept nogil:
+cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const batch_t *batch,
+                                   uint32_t *ids_plus_1, bint is_word) noexcept nogil:
     """add_keys for slots of one width. All keys are compared with their first slots; then the
     unknown keys are looked up one by one, and added if the table does not have them."""
-    cdef uint64_t[BATCH] first_slots
+    cdef probes_t probes
     cdef uint32_t[BATCH] slots
-    cdef uint16_t[BATCH] unknown
+    cdef const keys_t *keys = batch.keys
+    cdef const uint64_t *words = batch.words
+    cdef const Py_ssize_t *positions = batch.positions
     cdef uint32_t *slot_ids_plus_1 = table.ids_plus_1
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1, length = table.length
     cdef Py_ssize_t left = PROBES_PER_KEY * (table.lookups + BATCH) - table.probes, budget = left
-    cdef Py_ssize_t n_unknown = probe_first_slots(
-        table, keys, keys, words, n, positions, True, first_slots, slots, unknown)
     cdef Py_ssize_t j, k, i, slot
     cdef wide_t word
     cdef uint32_t id_plus_1 = 0
     cdef bint added
     cdef bint any_unequal = keys.rule.nan_unequal or keys.unequal != NULL
+    probe_first_slots(table, keys, batch, True, slots, &probes)
     if not is_word:             # the keys that `confirm` has listed last are out of order
-        n_unknown = 0
-        for j in range(n):
-            unknown[n_unknown] = <uint16_t>j
-            n_unknown += slots[j] == 0
+        probes.n_unknown = 0
+        for j in range(batch.n):
+            probes.unknown[probes.n_unknown] = <uint16_t>j
+            probes.n_unknown += slots[j] == 0
     if ids_plus_1 != NULL:
-        for j in range(n):
-            ids_plus_1[j] = slot_ids_plus_1[first_slots[j]]
-    for k in range(n_unknown):
-        j = unknown[k]
-        i, slot = positions[j], <Py_ssize_t>first_slots[j]
+        for j in range(batch.n):
+            ids_plus_1[j] = slot_ids_plus_1[probes.first_slots[j]]
+    for k in range(probes.n_unknown):
+        j = probes.unknown[k]
+        i, slot = positions[j], <Py_ssize_t>probes.first_slots[j]
         word = <wide_t>words[j] ^ <wide_t>keys.seed
         if table.skips_unequal and any_unequal and is_unequal(keys, i, words[j]):
             continue

@@ -20,7 +20,8 @@ from fastsel._core.scratch cimport new_intp, new_u64
 from fastsel._positions.bitmask cimport Bitmask, pack
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search
 from fastsel._unique.hash_table cimport (
-    NO_MEMORY, add_keys, table_bytes, table_clear, table_free, table_start, table_t)
+    NO_MEMORY, add_keys, batch_of, batch_t, table_bytes, table_clear, table_free, table_start,
+    table_t)
 from fastsel._unique.keys cimport BATCH, keys_t, wide_t
 from fastsel._unique.inverse cimport relabel
 from fastsel._unique.scatter cimport (
@@ -149,16 +150,17 @@ cdef Py_ssize_t fill(Partitions self, Py_ssize_t part, table_t *table,
     cdef Py_ssize_t[::1] inverse = self.inverse_view
     cdef uint8_t[::1] marks = self.marks
     cdef bint counted = self.search.request.counts
-    cdef uint64_t[BATCH] batch
+    cdef batch_t batch
+    cdef uint64_t[BATCH] batch_words
     cdef Py_ssize_t[BATCH] batch_positions
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t entry = start, n, j, group, length = 0, status
     while entry < stop:
         n = min(stop - entry, BATCH)
         for j in range(n):
-            batch[j], batch_positions[j] = words[entry + j], positions[entry + j]
-        status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
-                          ids_plus_1 if self.with_ids else NULL)
+            batch_words[j], batch_positions[j] = words[entry + j], positions[entry + j]
+        batch = batch_of(&self.scatter.keys, batch_words, batch_positions, n)
+        status = add_keys(table, &batch, ids_plus_1 if self.with_ids else NULL)
         if status:
             return status
         while length < table.length:

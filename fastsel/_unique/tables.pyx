@@ -22,7 +22,8 @@ from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
     CACHE_BYTES, GROUP_BYTES, Groups, Request, Search, table_count, values_at)
-from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
+from fastsel._unique.hash_table cimport (
+    NO_MEMORY, add_keys, batch_of, batch_t, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
 from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 
@@ -172,6 +173,7 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
                            Py_ssize_t n, bint counted, Py_ssize_t *inverse) noexcept nogil:
     """Add n keys. If the words seem to come in runs of equal words, only the first word of each run
     is looked up."""
+    cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t[BATCH + 1] run_starts
@@ -184,8 +186,9 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
     else:
         for j in range(n):
             run_starts[j] = start + j
+    batch = batch_of(keys, words, run_starts, runs)
     chunk_table.status = add_keys(
-        &chunk_table.table, keys, words, runs, run_starts, ids_plus_1 if with_ids else NULL)
+        &chunk_table.table, &batch, ids_plus_1 if with_ids else NULL)
     if chunk_table.status:
         return
     if with_ids and in_runs:
@@ -227,6 +230,7 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     """Add the words that are not recent. If more than half of the words are not recent, returns
     False, and adds no word."""
     cdef intptr_t[BATCH + 64] positions
+    cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t k, not_recent = not_recent_keys(
         chunk_table.recent, keys, level, start, n, positions)
@@ -238,8 +242,8 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
         words[k] = key_at(keys, positions[k])
         mark_recent(chunk_table.recent, keys, positions[k], words[k])
     if not_recent:
-        chunk_table.status = add_keys(
-            &chunk_table.table, keys, words, not_recent, <Py_ssize_t *>positions, NULL)
+        batch = batch_of(keys, words, <Py_ssize_t *>positions, not_recent)
+        chunk_table.status = add_keys(&chunk_table.table, &batch, NULL)
     return True
 
 
@@ -320,14 +324,15 @@ cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *t
                             Py_ssize_t *new_ids) noexcept nogil:
     """Merge a batch of groups, from group g on, into the table `whole`. If tables have ids, write
     the ids in `whole` to new_ids, and add the counts. Returns 0 or a status."""
+    cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t n = min(table.length - g, BATCH), j, status
     cdef bint with_ids = table.ids_plus_1 != NULL
     for j in range(n):
         words[j] = key_at(keys, table.first_positions[g + j])
-    status = add_keys(
-        whole, keys, words, n, table.first_positions + g, ids_plus_1 if with_ids else NULL)
+    batch = batch_of(keys, words, table.first_positions + g, n)
+    status = add_keys(whole, &batch, ids_plus_1 if with_ids else NULL)
     if status or not with_ids:
         return status
     for j in range(n):

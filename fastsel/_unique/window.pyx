@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, fs_load, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
@@ -183,9 +183,7 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
             for j in range(n):
                 counts[table + entries[j]] += 1
         if first_positions:
-            all_seen = 1
-            for j in range(n):
-                all_seen &= present[table + entries[j]]
+            all_seen = all_are_set(&present[table], entries, n)
             if all_seen:
                 first_bits[block] = 0
             else:
@@ -209,18 +207,38 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
         block += 1
 
 
-cdef inline bint list_outside(WindowTable self, const any_t *words, const uint32_t *entries,
-                              Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t block) noexcept nogil:
+cdef inline uint8_t all_are_set(const uint8_t *flags, const uint32_t *entries,
+                                Py_ssize_t n) noexcept nogil:
+    """Are the flags of n entries all 1? The flags of four entries are loaded at a time."""
+    cdef uint8_t seen = 1
+    cdef Py_ssize_t j = 0
+    while j < n - 3:
+        seen &= (flags[entries[j]] & flags[entries[j + 1]]
+                 & flags[entries[j + 2]] & flags[entries[j + 3]])
+        j += 4
+    while j < n:
+        seen &= flags[entries[j]]
+        j += 1
+    return seen
+
+
+cdef bint list_outside(WindowTable self, const any_t *words, const uint32_t *entries,
+                       Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t block) noexcept nogil:
     """List the keys of a block that are outside of the window. Returns False if there is no room.
     """
     cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk], j
     cdef any_t *out = <any_t *>self.outside_words.data + start
     cdef Py_ssize_t *positions = &self.outside_positions[start]
-    cdef uint32_t behind = <uint32_t>self.window.entries
-    for j in range(n):
+    cdef uint64_t mask
+    # The number of entries is a power of two: no entry in the window has its bit.
+    level.pack[2](<const char *>entries, <uint64_t>self.window.entries, &mask, 1)
+    mask &= <uint64_t>-1 >> (64 - n)
+    while mask:
+        j = fs_ctz(mask)
+        mask &= mask - 1
         out[length] = words[j]
         positions[length] = block * 64 + j
-        length += entries[j] == behind
+        length += 1
     self.outside[chunk] = length if length <= self.room else -1
     return length <= self.room
 

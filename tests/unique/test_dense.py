@@ -179,7 +179,7 @@ WINDOWS = {  # a dtype, and words around a window of 128 words
 @pytest.mark.parametrize("dtype", WINDOWS)
 def test_keys_outside_of_the_window_equal_the_reference(dtype, threads):
     """They are at the edges of blocks and chunks, once or repeated; up to one key in eight."""
-    window = sign_bit(np.dtype(dtype)), 100
+    window = sign_bit(np.dtype(dtype)), 128
     for size, step in itertools.product((65, 1000, 10_000), (9, 64, 997)):
         array = np.random.default_rng(step).integers(0, 100, size).astype(dtype)
         array[::step] = np.resize(WINDOWS[dtype], len(array[::step]))
