@@ -13,8 +13,10 @@ COST = 8
 SORTED_SHARE = 16
 
 # A window of all sampled keys serves direct addressing as well as the densest window does, unless
-# it has more than WHOLE_SHARE times the entries.
+# it has more than WHOLE_SHARE times the entries, and more than 1 in CHEAP_SHARE of the entries that
+# pay: a smaller table takes next to no time beside the keys.
 WHOLE_SHARE = 4
+CHEAP_SHARE = 8
 
 # Up to TINY_ITEMS keys are sorted or hashed at once, and up to twice as many keys if they are not
 # in order already: a sample would take longer than it saves.
@@ -106,7 +108,7 @@ def fitting_window(search, limit):
     """The window of the whole sample, or the densest one, if it has at most `limit` entries; or
     None."""
     whole, densest = search.windows
-    if 0 < whole[1] <= min(limit, WHOLE_SHARE * densest[1]):
+    if 0 < whole[1] <= min(limit, max(WHOLE_SHARE * densest[1], limit // CHEAP_SHARE)):
         return whole
     return densest if 0 < densest[1] <= limit else None
 
