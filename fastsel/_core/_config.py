@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -66,12 +67,17 @@ if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "neon", "v3", "v4"):
     )
 
 
+# Functions by the name under which show_config shows what they return.
+FACTS: dict[str, Callable[[], str]] = {}
+
+
 @overload
 def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
-    """Show versions, compiler, CPU level, cached memory, and how many threads fastsel uses and why.
+    """Show versions, compiler, CPU level, how keys are sorted, cached memory, and how many threads
+    fastsel uses and why.
 
     Parameters
     ----------
@@ -106,6 +112,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
         "cpus": os.cpu_count(),
         "compiler": parallel.compiler(),
         "kernels": levels.level_name(),
+        **{name: describe() for name, describe in FACTS.items()},
         "threads": _threads.get_num_threads(),
         "threads by": _openmp_description(),
         "threads set by": _threads.deciding_rule(),

@@ -14,7 +14,7 @@
 #define NOMINMAX
 #endif
 #include <windows.h>
-static int64_t fs_microseconds(void)
+static inline int64_t fs_microseconds(void)
 {
     LARGE_INTEGER now, rate;
     QueryPerformanceCounter(&now);
@@ -22,19 +22,19 @@ static int64_t fs_microseconds(void)
     return now.QuadPart / rate.QuadPart * 1000000 +
            now.QuadPart % rate.QuadPart * 1000000 / rate.QuadPart;
 }
-static int64_t fs_thread_microseconds(void) { return fs_microseconds(); }
+static inline int64_t fs_thread_microseconds(void) { return fs_microseconds(); }
 
 #else
 
 #include <time.h>
-static int64_t fs_read_clock(clockid_t clock)
+static inline int64_t fs_read_clock(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
-static int64_t fs_microseconds(void) { return fs_read_clock(CLOCK_MONOTONIC); }
-static int64_t fs_thread_microseconds(void) { return fs_read_clock(CLOCK_THREAD_CPUTIME_ID); }
+static inline int64_t fs_microseconds(void) { return fs_read_clock(CLOCK_MONOTONIC); }
+static inline int64_t fs_thread_microseconds(void) { return fs_read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 #endif
 #endif

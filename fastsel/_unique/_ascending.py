@@ -1,6 +1,6 @@
 """Ascending order, for unique.
 
-If there are more than TINY_ITEMS values, the kernel of sorting.pyx sorts numbers of 4 or 8 bytes,
+If there are more than MIN_ITEMS values, the kernel of sorting.pyx sorts numbers of 4 or 8 bytes,
 items that can be read as rows of numbers, and str or bytes objects by their leading characters.
 Python sorts other objects, and strings whose leading characters are equal. NumPy sorts all other
 items.
@@ -8,8 +8,8 @@ items.
 
 import numpy as np
 
-from fastsel._core import _dtypes, _numpy, _threads
-from fastsel._unique import _keys, _plan, strings
+from fastsel._core import _config, _dtypes, _numpy, _threads
+from fastsel._unique import _keys, _plan, pieces, strings
 from fastsel._unique.canonical import ordered_keys
 from fastsel._unique.groups import Request, Search
 from fastsel._unique.sorting import Sorting
@@ -17,6 +17,13 @@ from fastsel._unique.sorting import Sorting
 # NumPy orders MAX_ROWS or more rows: a word has no room for a row's group and a rank of its column
 # if these take more than 32 bits each.
 MAX_ROWS = 1 << 32
+
+# NumPy sorts fewer values in the time that the kernel's stages take. It compares complex numbers,
+# and strings of characters, in less time than other items that take several words.
+MIN_ITEMS = 1000
+MIN_COMPLEX_OR_STR = 3000
+
+_config.FACTS["sort"] = lambda: "at once" if pieces.sorts_whole() else "in pieces"
 
 
 def sort(values):
@@ -61,7 +68,7 @@ def argsort(values, with_ranks):
             found = groups and (groups.order(), None)
         if found is not None:
             return found
-    elif values.size > _plan.TINY_ITEMS:
+    elif values.size > (MIN_COMPLEX_OR_STR if values.dtype.kind in "cU" else MIN_ITEMS):
         order = _order_by_columns(values)
     if order is None:
         order = _numpy_order(values)
@@ -84,7 +91,7 @@ def _native(values):
 
 
 def _by_kernel(values):
-    large = values.ndim == 1 and len(values) > _plan.TINY_ITEMS and values.itemsize >= 4
+    large = values.ndim == 1 and len(values) > MIN_ITEMS and values.itemsize >= 4
     return large and _dtypes.number_rule(values.dtype) is not None
 
 

@@ -18,9 +18,9 @@ SORTED_SHARE = 16
 WHOLE_SHARE = 4
 CHEAP_SHARE = 8
 
-# Up to TINY_ITEMS keys are sorted or hashed at once, and up to twice as many keys if they are not
-# in order already: a sample would take longer than it saves.
-TINY_ITEMS = 1000
+# Up to TINY_ITEMS keys are sorted or hashed at once, if they are not in order already: a sample
+# would take longer than it saves.
+TINY_ITEMS = 2000
 
 # Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
 # example), and for strings of which only the sorted values are wanted.
@@ -63,16 +63,14 @@ def plans(search):
     """The algorithms for a search, in the order in which they are tried: each of them may give way
     to the next one. `comparison` serves all keys."""
     forced = FORCED.get()
-    if forced is None and search.size <= 2 * TINY_ITEMS:
+    if forced is None:
+        yield PRESORTED
+    if forced is None and search.size <= TINY_ITEMS:
         search.expect(search.size)
-        if search.size > TINY_ITEMS:
-            yield PRESORTED
         yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
         yield Plan(forced, "forced")
     else:
-        if forced is None:
-            yield PRESORTED
         search.window = window(search)
         if search.window is not None:
             yield DENSE

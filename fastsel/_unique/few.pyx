@@ -4,10 +4,14 @@ cimport numpy as cnp
 
 from fastsel._unique.groups cimport Groups, Request, Search
 from fastsel._unique.keys cimport Keys, Rule
+from fastsel._unique.presorted cimport Presorted
 from fastsel._unique.sorting cimport Sorting
 from fastsel._unique.tables cimport Tables
 
 cnp.import_array()
+
+cdef enum:
+    MIN_PRESORTED = 128     # fewer keys are sorted in the time of a look whether they are in order
 
 
 def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None, bint index,
@@ -16,7 +20,7 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
     None if a hash table takes too many probes, or if the values would have to be sorted."""
     cdef cnp.ndarray items = array
     cdef Search search
-    cdef Groups groups
+    cdef Groups groups = None
     if ascending and not rule.is_ordered:
         return None
     if cnp.PyArray_NDIM(array) != 1:
@@ -24,9 +28,14 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
     search = Search(Keys(items, rule, seeds), items, Request(index, inverse, counts, ascending),
                     1, 1)
     search.expect(search.keys.fields.size)
-    groups = Sorting(search) if ascending else Tables(search)
-    if not groups.find():
-        return None
+    if search.keys.fields.size >= MIN_PRESORTED:
+        groups = Presorted(search)
+        if not groups.find() or ascending and groups.direction != 1:
+            groups = None
+    if groups is None:
+        groups = Sorting(search) if ascending else Tables(search)
+        if not groups.find():
+            return None
     if not (index or inverse or counts):
         return groups.values
     inverse_out, counts_out = groups.finish(None)

@@ -8,15 +8,23 @@ equal keys keep their order. If the words of a piece would have more than 64 bit
 sorted like a part, by its own minimum and maximum. A long piece, which has many keys that are close
 to each other, is also sorted like a part. But if there are no entries, NumPy sorts a long piece of
 a long piece.
+
+NumPy's sort of some thousand keys takes 2 to 5 ns a key on CPUs with AVX2 and on Intel's with
+AVX-512, less than a scatter and the sorts of pieces; on AMD's with AVX-512 it takes 20 to 35 ns,
+and on CPUs without AVX2 it takes even more. So the first call that needs to know compares both, and
+the process keeps the answer.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
 from fastsel._simd.blocks cimport blocks_of, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.ordered_keys cimport bit_length
+
+cdef extern from "clock.h" nogil:
+    int64_t fs_microseconds()
 
 cdef extern from "sorts.h" nogil:
     ctypedef int (*fs_sort_t)(void *keys, cnp.npy_intp length, void *array) noexcept nogil
@@ -35,6 +43,8 @@ cdef enum:
     MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
     MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
+    TRIAL_KEYS = 4096       # NumPy's sort and pieces are compared with so many keys,
+    TRIALS = 3              # so many times
 
 # The last argument of NumPy's sort is an array, of which the sort reads the dtype. Code without the
 # GIL has a pointer to this array.
@@ -45,6 +55,7 @@ cdef fs_sort_t numpy_sort_u32 = fs_sort_of(empty_u32)
 cdef fs_sort_t numpy_sort_u64 = fs_sort_of(empty_u64)
 cdef void *array_u32 = <void *>empty_u32
 cdef void *array_u64 = <void *>empty_u64
+cdef int whole_was_faster = -1      # the answer of whole_is_faster; -1 before its first call
 
 
 cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
@@ -98,6 +109,50 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     otherwise memory at NULL is written. n is at most the sorter's room: otherwise memory behind its
     buffers is overwritten."""
     sort_range(sorter, keys, entries, 0, n, <uint32_t *>(sorter.packed + LONG_PIECE), False)
+
+
+cdef void sort_whole(sorter_t *sorter, const wide_t *keys, Py_ssize_t n) noexcept nogil:
+    """sort_keys without entries and without pieces, by NumPy's sort."""
+    memcpy(sorter.keys, keys, n * sizeof(wide_t))
+    numpy_sort(<wide_t *>sorter.keys, n)
+
+
+cdef bint whole_is_faster() except -1:
+    """Should NumPy sort some thousand keys at once?"""
+    global whole_was_faster
+    cdef uint64_t[TRIAL_KEYS] keys
+    cdef sorter_t sorter
+    cdef int64_t whole, pieces, fastest_whole = 1 << 60, fastest_pieces = fastest_whole
+    cdef uint64_t key = 1
+    cdef int k, trial
+    if whole_was_faster < 0:
+        if sorter_start(&sorter, sizeof(uint64_t), TRIAL_KEYS, False) != 0:
+            sorter_free(&sorter)
+            raise MemoryError()
+        for trial in range(TRIALS):
+            for k in range(TRIAL_KEYS):
+                key = key * <uint64_t>0xd1342543de82ef95 + 1     # Steele & Vigna, 2021
+                keys[k] = key
+            whole = -fs_microseconds()
+            sort_whole(&sorter, keys, TRIAL_KEYS)
+            whole += fs_microseconds()
+            pieces = -fs_microseconds()
+            sort_keys(&sorter, keys, TRIAL_KEYS, NULL)
+            pieces += fs_microseconds()
+            fastest_whole = min(fastest_whole, whole)
+            fastest_pieces = min(fastest_pieces, pieces)
+        sorter_free(&sorter)
+        # Pieces are fastest for even keys, as these are; uneven keys take up to three times as long.
+        whole_was_faster = 2 * fastest_whole <= 3 * fastest_pieces
+    return whole_was_faster
+
+
+def sorts_whole(force=None):
+    """whole_is_faster. With `force`, set the answer; -1 compares again."""
+    global whole_was_faster
+    if force is not None:
+        whole_was_faster = force
+    return whole_is_faster()
 
 
 cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:

@@ -23,7 +23,8 @@ from fastsel._unique.groups cimport Groups, Request, values_at
 from fastsel._unique.keys cimport canonical, fs_load, keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
-    mark_runs, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t)
+    mark_runs, sort_keys, sort_whole, sorter_bytes, sorter_free, sorter_start, sorter_t,
+    whole_is_faster)
 from fastsel._unique.quantiles cimport ScatterByValue
 from fastsel._unique.scatter cimport MAX_PARTS, read_back, scatter_keys
 
@@ -32,6 +33,9 @@ cnp.import_array()
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
+    # Where NumPy's sort is fast, it takes less time than pieces for so many keys.
+    MIN_WHOLE_KEYS = 256
+    MAX_WHOLE_KEYS = 1 << 17
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
     # than the key before it.
     KEYS_PER_FALL = 64
@@ -82,6 +86,8 @@ cdef class Sorting(Groups):
             self.longest = keys.size
             self.words = <char *>self.scratch.alloc(keys.size * sizeof(uint64_t))
             self.order_words()
+            self.sorts_whole = not with_positions and (
+                MIN_WHOLE_KEYS <= keys.size <= MAX_WHOLE_KEYS and whole_is_faster())
             if with_positions:
                 self.key_positions = <uint32_t *>self.scratch.alloc(keys.size * sizeof(uint32_t))
                 for part in range(keys.size):
@@ -195,6 +201,8 @@ cdef class Sorting(Groups):
                 entries[j] = <uint32_t>j
             if self.run_order is not None:
                 self.copy_sorted(words, <wide_t *>sorter.keys, entries)
+            elif self.sorts_whole:
+                sort_whole(&sorter, words, n)
             else:
                 sort_keys(&sorter, words + start, n, entries)
             groups = mark_runs(<wide_t *>sorter.keys, n, ordered_key_of(

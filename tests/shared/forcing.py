@@ -1,7 +1,10 @@
 """Settings by which a test forces an algorithm of unique, and for small arrays the kernels of large
 arrays."""
 
+import contextlib
 import contextvars
+
+from fastsel._unique import pieces
 
 # With these values, the smallest arrays reach the kernels of large arrays, and a call may use as
 # many threads as its arrays have bytes.
@@ -13,6 +16,16 @@ TUNING = (
 )
 
 ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")
+
+
+@contextlib.contextmanager
+def numpy_sorts_whole(answer):
+    """Let NumPy sort some thousand keys at once (True), or in pieces (False)."""
+    pieces.sorts_whole(answer)
+    try:
+        yield
+    finally:
+        pieces.sorts_whole(-1)
 
 
 def force(monkeypatch, algorithm):

@@ -4,17 +4,18 @@ import os
 
 import numpy as np
 import pytest
+from forcing import numpy_sorts_whole
 from grids import covering
 from marks import NEEDS_CACHE
 from unique_kernels import sort_keys, sort_positions
 
 import fastsel
-from fastsel._unique import _keys
+from fastsel._unique import _keys, pieces
 from fastsel._unique.sample import sample_of
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
 # Around one block, and around 4096 keys (whole batches); 30,011 keys have several parts.
-SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)
+SIZES = (1, 2, 63, 64, 65, 255, 256, 4095, 4097, 30_011)
 THREADS = (1, 2, 3, 7, 20)
 # Flags of the index, the inverse and the counts.
 FLAGS = ((), (1,), (2,), (0, 2), (0, 1, 2))
@@ -90,8 +91,24 @@ def expected_of(items, equal_nan):
     return canonical(values), *extras
 
 
-@covering(dtype=DTYPES, spread=SPREADS)
-def test_every_output_equals_numpy(dtype, spread):
+@pytest.mark.thread_unsafe(reason="sets the answer for all threads")
+def test_how_numpy_sorts_is_found_out_once_and_shown():
+    with numpy_sorts_whole(True):
+        assert pieces.sorts_whole()
+        assert fastsel.show_config(mode="dicts")["sort"] == "at once"
+    with numpy_sorts_whole(False):
+        assert not pieces.sorts_whole()
+        assert fastsel.show_config(mode="dicts")["sort"] == "in pieces"
+    assert pieces.sorts_whole(-1) in (True, False)
+
+
+@covering(dtype=DTYPES, spread=SPREADS, whole=[True, False])
+def test_every_output_equals_numpy(dtype, spread, whole):
+    with numpy_sorts_whole(whole):
+        check_every_output(dtype, spread)
+
+
+def check_every_output(dtype, spread):
     for size in SIZES:
         rng = np.random.default_rng(size)
         items = SPREADS[spread](random_items(dtype, size, rng), rng)
