@@ -4,6 +4,7 @@ import contextvars
 from typing import NamedTuple
 
 from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, table_count
+from fastsel._unique.sorting import sorts_at_once
 
 # Hashing or sorting a key takes about COST times as long as copying it.
 COST = 8
@@ -47,6 +48,7 @@ PRESORTED = Plan("presorted", "the keys are in order already")
 DENSE = Plan("dense", "nearly all keys are in a narrow range")
 WITHOUT_NAN = Plan("without_nan", "half of the keys are NaN or NaT")
 SORTING = Plan("sorting", "many keys are distinct, and the answer ascends")
+COUNTS = Plan("sorting", "a sort of all keys, and counts of the runs, take less time than tables")
 TABLES = Plan("tables", "a hash table of all groups fits the cache")
 PARTITIONS = Plan("partitions", "a hash table of all groups exceeds the cache")
 COMPARISON = Plan("comparison", "there are too many keys, or a hash table took too many probes")
@@ -78,6 +80,8 @@ def plans(search):
             yield WITHOUT_NAN
         if search.ascending and search.expected * SORTED_SHARE > search.size:
             yield SORTING
+        elif search.ascending and search.request.counts and sorts_at_once(search):
+            yield COUNTS
         elif search.expected <= max_groups(search):
             yield TABLES
     yield PARTITIONS

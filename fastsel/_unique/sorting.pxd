@@ -15,7 +15,7 @@ cdef class Sorting(Groups):
     cdef char *words              # ordered keys, in parts; after `find`, those of the groups
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part
-    cdef bint sorts_whole         # NumPy sorts the keys at once: there is one part, no entries
+    cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
     cdef Py_ssize_t *offsets      # groups before each part, then the total

@@ -19,7 +19,7 @@ from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.groups cimport Groups, Request, values_at
+from fastsel._unique.groups cimport Groups, Request, Search, values_at
 from fastsel._unique.keys cimport canonical, fs_load, keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
@@ -33,7 +33,8 @@ cnp.import_array()
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
-    # Where NumPy's sort is fast, it takes less time than pieces for so many keys.
+    # Where NumPy's sort is fast, it takes less time than pieces for so many keys on one thread, and
+    # less time than parts on several threads for up to a quarter of them.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
@@ -43,19 +44,31 @@ cdef enum:
     MAX_PART_KEYS = 1 << 26       # longer parts would delay the handling of signals
 
 
+cdef inline bint needs_positions(Search search) noexcept:
+    """Words of 4 and 8 bytes are values; other values are found at their positions."""
+    cdef Request request = search.request
+    return request.index or request.inverse or request.grouped or search.keys.fields.width < 4
+
+
+cpdef bint sorts_at_once(Search search) except -1:
+    """Does one thread sort the keys by one call of NumPy's sort, without positions?"""
+    cdef Py_ssize_t size = search.keys.fields.size
+    cdef Py_ssize_t most = MAX_WHOLE_KEYS if search.threads == 1 else MAX_WHOLE_KEYS // 4
+    return MIN_WHOLE_KEYS <= size <= most and not needs_positions(search) and whole_is_faster()
+
+
 cdef class Sorting(Groups):
     cpdef bint find(self) except -1:
         cdef keys_t *keys = &self.search.keys.fields
         cdef Request request = self.search.request
-        # Words of 4 and 8 bytes are values; other values are found at their positions.
-        cdef bint with_positions = (
-            request.index or request.inverse or request.grouped or keys.width < 4)
+        cdef bint with_positions = needs_positions(self.search)
         cdef Py_ssize_t part
         if not self.search.ascending or (request.grouped and keys.width < 4):
             return False
         if with_positions and keys.size >= <Py_ssize_t>1 << 32:
             return False
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
+        self.sorts_whole = sorts_at_once(self.search)
         self.scatter_to_parts(with_positions)
         if self.longest >= MAX_PART_KEYS:
             return False
@@ -81,13 +94,11 @@ cdef class Sorting(Groups):
         cdef int threads = self.search.threads
         cdef Py_ssize_t part
         self.chunks = max(1, min(MAX_PARTS, keys.size // PART_KEYS))
-        if threads == 1 and keys.size <= MAX_LONE_KEYS or self.chunks == 1:
+        if self.sorts_whole or threads == 1 and keys.size <= MAX_LONE_KEYS or self.chunks == 1:
             self.chunks = 1
             self.longest = keys.size
             self.words = <char *>self.scratch.alloc(keys.size * sizeof(uint64_t))
             self.order_words()
-            self.sorts_whole = not with_positions and (
-                MIN_WHOLE_KEYS <= keys.size <= MAX_WHOLE_KEYS and whole_is_faster())
             if with_positions:
                 self.key_positions = <uint32_t *>self.scratch.alloc(keys.size * sizeof(uint32_t))
                 for part in range(keys.size):

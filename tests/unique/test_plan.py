@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from callers import before_line
+from comparison import assert_same
+from forcing import numpy_sorts_whole
 
 import fastsel
 from fastsel._unique import _plan
@@ -157,3 +159,17 @@ def test_a_watcher_that_another_thread_removes_is_not_called_any_more(line, monk
     monkeypatch.setattr(_plan, "watcher", lambda *chosen: None)
     with before_line(line, lambda: setattr(_plan, "watcher", None)):
         _plan.note(*_plan.NUMPY)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("size", [3000, 30_000])
+def test_few_groups_are_counted_by_a_sort_where_it_is_fast(whole, size, monkeypatch):
+    chosen = []
+    monkeypatch.setattr(_plan, "watcher", lambda algorithm, reason: chosen.append(algorithm))
+    items = np.random.default_rng(size).integers(0, 20, size) / 7
+    with numpy_sorts_whole(whole), fastsel.threads(1):
+        outputs = fastsel.unique(items, return_counts=True)
+        fastsel.unique(items)
+        fastsel.unique(items, return_inverse=True, return_counts=True)
+    assert_same(outputs, np.unique(items, return_counts=True))
+    assert chosen == ["sorting" if whole else "tables", "tables", "tables"]
