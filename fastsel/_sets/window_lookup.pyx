@@ -12,7 +12,7 @@ from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.dense cimport first_positions_plus_1
-from fastsel._unique.keys cimport Keys, any_t, fs_load, keys_t, load_word
+from fastsel._unique.keys cimport Keys, any_t, fs_load_once, keys_t, load_word
 from fastsel._unique.ordered_keys cimport ordered_key_of
 from fastsel._unique.window cimport WindowTable, find_entries
 
@@ -150,7 +150,7 @@ cdef class LookUpEntries(Job):
         cdef Py_ssize_t j, n
         while start < stop:
             n = min(stop - start, 64)
-            fs_load(words, items + start, n * sizeof(any_t))
+            fs_load_once(words, items + start, n * sizeof(any_t))
             # If the first item equals no test, perhaps none does.
             if (has_range and <any_t>(words[0] - lowest) & beyond
                     and all_beyond(words, n, lowest, beyond)):

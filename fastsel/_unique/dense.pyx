@@ -17,7 +17,7 @@ from fastsel._simd.blocks cimport fs_ctz, is_sparse
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, values_at
 from fastsel._unique.keys cimport (
-    Keys, any_t, fs_load, keeps_words, key_at, keys_t, load_word)
+    Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport ordered_key_of
 from fastsel._unique.sorting cimport Sorting
 from fastsel._unique.window cimport EntryPass, WindowTable, find_entries
@@ -435,7 +435,7 @@ cdef class WriteInverse(DenseKeyPass):
         cdef Py_ssize_t j, n
         while block < stop:
             n = min(64, self.table.keys.fields.size - block * 64)
-            fs_load(words, items + block * 64, n * sizeof(any_t))
+            fs_load_once(words, items + block * 64, n * sizeof(any_t))
             find_entries(self.table, words, n, entries)
             if is_narrow:
                 for j in range(n):

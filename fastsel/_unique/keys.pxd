@@ -10,7 +10,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from fastsel._simd.blocks cimport fs_prefetch
 
 cdef extern from "load_once.h" nogil:
-    void fs_load(void *copy, const void *source, size_t size)
+    void fs_load_once(void *copy, const void *source, size_t size)
 
 cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
@@ -87,15 +87,15 @@ cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:
     cdef uint32_t w4
     cdef uint64_t w8
     if width == 8:
-        fs_load(&w8, p, 8)
+        fs_load_once(&w8, p, 8)
         return w8
     if width == 4:
-        fs_load(&w4, p, 4)
+        fs_load_once(&w4, p, 4)
         return w4
     if width == 2:
-        fs_load(&w2, p, 2)
+        fs_load_once(&w2, p, 2)
         return w2
-    fs_load(&w1, p, 1)
+    fs_load_once(&w1, p, 1)
     return w1
 
 
@@ -131,7 +131,7 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
     otherwise memory behind it is overwritten."""
     cdef Py_ssize_t j
     if keys.width == 8 and keeps_words(&keys.rule):
-        fs_load(words, keys.data + start * 8, n * 8)
+        fs_load_once(words, keys.data + start * 8, n * 8)
     elif keys.width == 8:
         load_canonical(&keys.rule, <const uint64_t *>keys.data + start, n, words)
     elif keys.width == 4:
@@ -152,7 +152,7 @@ cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_s
     cdef Py_ssize_t start = 0, j, m
     while start < n:
         m = min(n - start, 64)
-        fs_load(copy, words_at + start, m * sizeof(wide_t))
+        fs_load_once(copy, words_at + start, m * sizeof(wide_t))
         for j in range(m):
             words[start + j] = copy[j]
             magnitude = copy[j] & rule.significant

@@ -11,7 +11,7 @@
 
 /* A memcpy whose copy the compiler must use. Without the barrier, it could load the source again
    after the copy was checked. */
-static inline void fs_load(void *copy, const void *source, size_t size)
+static inline void fs_load_once(void *copy, const void *source, size_t size)
 {
     memcpy(copy, source, size);
 #if defined(_MSC_VER)

@@ -23,6 +23,11 @@ from fastsel._simd.blocks cimport blocks_of, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.ordered_keys cimport bit_length
 
+cdef extern from "atomics.h" nogil:
+    ctypedef Py_ssize_t fs_atomic_t
+    Py_ssize_t fs_load_relaxed(fs_atomic_t *a)
+    void fs_store_relaxed(fs_atomic_t *a, Py_ssize_t value)
+
 cdef extern from "clock.h" nogil:
     int64_t fs_microseconds()
 
@@ -55,7 +60,9 @@ cdef fs_sort_t numpy_sort_u32 = fs_sort_of(empty_u32)
 cdef fs_sort_t numpy_sort_u64 = fs_sort_of(empty_u64)
 cdef void *array_u32 = <void *>empty_u32
 cdef void *array_u64 = <void *>empty_u64
-cdef int whole_was_faster = -1      # the answer of whole_is_faster; -1 before its first call
+# The answer of whole_is_faster; -1 before its first call. Without the GIL, several threads may find
+# it out at once.
+cdef fs_atomic_t whole_was_faster = -1
 
 
 cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
@@ -119,17 +126,16 @@ cdef void sort_whole(sorter_t *sorter, const wide_t *keys, Py_ssize_t n) noexcep
 
 cdef bint whole_is_faster() except -1:
     """Should NumPy sort some thousand keys at once?"""
-    global whole_was_faster
     cdef uint64_t[TRIAL_KEYS] keys
     cdef sorter_t sorter
     cdef int64_t whole, pieces, fastest_whole = 1 << 60, fastest_pieces = fastest_whole
     cdef uint64_t key = 1
-    cdef int k, trial
-    if whole_was_faster < 0:
+    cdef int k
+    if fs_load_relaxed(&whole_was_faster) < 0:
         if sorter_start(&sorter, sizeof(uint64_t), TRIAL_KEYS, False) != 0:
             sorter_free(&sorter)
             raise MemoryError()
-        for trial in range(TRIALS):
+        for _ in range(TRIALS):
             for k in range(TRIAL_KEYS):
                 key = key * <uint64_t>0xd1342543de82ef95 + 1     # Steele & Vigna, 2021
                 keys[k] = key
@@ -142,16 +148,15 @@ cdef bint whole_is_faster() except -1:
             fastest_whole = min(fastest_whole, whole)
             fastest_pieces = min(fastest_pieces, pieces)
         sorter_free(&sorter)
-        # Pieces are fastest for even keys, as these are; uneven keys take up to three times as long.
-        whole_was_faster = 2 * fastest_whole <= 3 * fastest_pieces
-    return whole_was_faster
+        # Pieces are fastest for even keys, as these are; uneven keys take up to three times that.
+        fs_store_relaxed(&whole_was_faster, 2 * fastest_whole <= 3 * fastest_pieces)
+    return fs_load_relaxed(&whole_was_faster) != 0
 
 
 def sorts_whole(force=None):
     """whole_is_faster. With `force`, set the answer; -1 compares again."""
-    global whole_was_faster
     if force is not None:
-        whole_was_faster = force
+        fs_store_relaxed(&whole_was_faster, force)
     return whole_is_faster()
 
 

@@ -20,7 +20,7 @@ from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Request, Search, values_at
-from fastsel._unique.keys cimport canonical, fs_load, keys_t, wide_t
+from fastsel._unique.keys cimport canonical, fs_load_once, keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
     mark_runs, sort_keys, sort_whole, sorter_bytes, sorter_free, sorter_start, sorter_t,
@@ -122,7 +122,7 @@ cdef class Sorting(Groups):
         cdef uint64_t *words = <uint64_t *>self.words
         cdef Py_ssize_t j
         if keys.width == 4:
-            fs_load(words, keys.data, keys.size * 4)
+            fs_load_once(words, keys.data, keys.size * 4)
             to_ordered_keys(&keys.rule, keys.order_map, 32, <uint32_t *>words, keys.size)
             return
         # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
@@ -387,7 +387,7 @@ cdef void restore_bits(const keys_t *keys, wide_t *values, Py_ssize_t groups,
     if zero < groups and values[zero] == 0:
         i = index[zero] if index != NULL else 0
         while i < keys.size:
-            fs_load(&item, items + i, sizeof(item))
+            fs_load_once(&item, items + i, sizeof(item))
             i += 1
             if canonical(&keys.rule, item) == 0:
                 values[zero] = item
@@ -396,13 +396,13 @@ cdef void restore_bits(const keys_t *keys, wide_t *values, Py_ssize_t groups,
         nans += 1
     if index != NULL:
         for middle in range(groups - nans, groups):
-            fs_load(&item, items + index[middle], sizeof(item))
+            fs_load_once(&item, items + index[middle], sizeof(item))
             if canonical(&keys.rule, item) == nan:
                 values[middle] = item
         return
     i = 0
     while nans and i < keys.size:
-        fs_load(&item, items + i, sizeof(item))
+        fs_load_once(&item, items + i, sizeof(item))
         if canonical(&keys.rule, item) == nan:
             values[groups - nans] = item
             nans -= 1

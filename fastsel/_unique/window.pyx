@@ -16,7 +16,7 @@ from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport canonical, fs_load, keeps_words
+from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
 cnp.import_array()
@@ -175,7 +175,7 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
                 if block >= stop:
                     break
         n = min(64, self.keys.fields.size - block * 64)
-        fs_load(words, items + block * 64, n * sizeof(any_t))
+        fs_load_once(words, items + block * 64, n * sizeof(any_t))
         if find_entries(self, words, n, entries):
             if self.outside[chunk] < 0 or not list_outside(self, words, entries, n, chunk, block):
                 return
