@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from arrays import DTYPES, grouped, make
-from comparison import outcome
+from comparison import assert_same, outcome
 from grids import every_third
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -323,3 +323,22 @@ def test_group_indices_of_empty_and_0d_arrays_equals_fastsel():
     for a in (np.zeros(0), np.float64(3)):
         groups = fastsel.dask.group_indices(da.asarray(a))
         assert_equal(tuple(groups), tuple(fastsel.group_indices(a)))
+
+
+def test_the_inverse_has_the_dtype():
+    array = np.random.default_rng(1).integers(0, 200, (30, 40))
+    for partitions in (None, 3):
+        values, inverse = fastsel.dask.unique(
+            da.from_array(array, chunks=(10, 40)),
+            *(False, True),
+            partitions=partitions,
+            inverse_dtype="u1",
+        )
+        expected = fastsel.unique(array, return_inverse=True, inverse_dtype="u1")
+        assert inverse.dtype == np.uint8
+        assert_same((values.compute(), inverse.compute()), expected)
+    _, inverse = fastsel.unique(da.from_array(array), return_inverse=True, inverse_dtype="i1")
+    with pytest.raises(OverflowError, match="inverse_dtype int8"):
+        inverse.compute()
+    with pytest.raises(TypeError, match="inverse_dtype must be an integer dtype, got float64"):
+        fastsel.unique(da.arange(9), return_inverse=True, inverse_dtype=float)
