@@ -124,7 +124,7 @@ def unique(
     """
     array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
     is_array = type(array) is np.ndarray
-    is_few = is_array and axis is None and 0 < array.size <= _plan.TINY_ITEMS
+    is_few = is_array and axis is None and 0 < array.size <= _plan.max_few(sorted)
     equal_nan = bool(equal_nan)
     if inverse_dtype is not None:
         inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")

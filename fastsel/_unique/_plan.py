@@ -19,8 +19,8 @@ SORTED_SHARE = 16
 WHOLE_SHARE = 4
 CHEAP_SHARE = 8
 
-# Up to TINY_ITEMS keys are sorted or hashed at once, if they are not in order already: a sample
-# would take longer than it saves.
+# Up to TINY_ITEMS keys are sorted at once, and up to twice as many hashed, if they are not in order
+# already: a sample would take longer than it saves.
 TINY_ITEMS = 2000
 
 # Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
@@ -67,7 +67,7 @@ def plans(search):
     forced = FORCED.get()
     if forced is None:
         yield PRESORTED
-    if forced is None and search.size <= TINY_ITEMS:
+    if forced is None and search.size <= max_few(search.ascending):
         search.expect(search.size)
         yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
@@ -86,6 +86,11 @@ def plans(search):
             yield TABLES
     yield PARTITIONS
     yield COMPARISON
+
+
+def max_few(ascending):
+    """The maximum number of keys that are sorted or hashed at once."""
+    return TINY_ITEMS if ascending else 2 * TINY_ITEMS
 
 
 def max_groups(search):
