@@ -19,8 +19,8 @@ SORTED_SHARE = 16
 WHOLE_SHARE = 4
 CHEAP_SHARE = 8
 
-# Up to TINY_ITEMS keys are sorted at once, and up to twice as many hashed, if they are not in order
-# already: a sample would take longer than it saves.
+# Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
+# a sample, if the keys are not in order already: a sample would take longer than it saves.
 TINY_ITEMS = 2000
 
 # Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
@@ -89,7 +89,7 @@ def plans(search):
 
 
 def max_few(ascending):
-    """The maximum number of keys that are sorted or hashed at once."""
+    """The maximum number of keys that are sorted, or hashed, without a sample."""
     return TINY_ITEMS if ascending else 2 * TINY_ITEMS
 
 

@@ -9,10 +9,10 @@ sorted like a part, by its own minimum and maximum. A long piece, which has many
 to each other, is also sorted like a part. But if there are no entries, NumPy sorts a long piece of
 a long piece.
 
-NumPy's sort of some thousand keys takes 2 to 5 ns a key on CPUs with AVX2 and on Intel's with
-AVX-512, less than a scatter and the sorts of pieces; on AMD's with AVX-512 it takes 20 to 35 ns,
-and on CPUs without AVX2 it takes even more. So the first call that needs to know compares both, and
-the process keeps the answer.
+NumPy's sort of some thousand keys takes 2 to 6 ns a key on CPUs with AVX2 and on Intel's with
+AVX-512, about as long as pieces of even keys and less than pieces of uneven keys. It takes 20 to 35
+ns a key on AMD's with AVX-512, and on CPUs without AVX2. So the first call that needs to know
+compares NumPy's sort with pieces, and the process keeps the answer.
 """
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -48,8 +48,8 @@ cdef enum:
     MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
     MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
-    TRIAL_KEYS = 4096       # NumPy's sort and pieces are compared with so many keys,
-    TRIALS = 3              # so many times
+    TRIAL_KEYS = 4096       # whole_is_faster sorts TRIAL_KEYS keys both ways,
+    TRIALS = 3              # TRIALS times
 
 # The last argument of NumPy's sort is an array, of which the sort reads the dtype. Code without the
 # GIL has a pointer to this array.
@@ -60,8 +60,8 @@ cdef fs_sort_t numpy_sort_u32 = fs_sort_of(empty_u32)
 cdef fs_sort_t numpy_sort_u64 = fs_sort_of(empty_u64)
 cdef void *array_u32 = <void *>empty_u32
 cdef void *array_u64 = <void *>empty_u64
-# The answer of whole_is_faster; -1 before its first call. Without the GIL, several threads may find
-# it out at once.
+# The answer of whole_is_faster; -1 before its first call. Without the GIL, several threads may
+# compare at once.
 cdef fs_atomic_t whole_was_faster = -1
 
 

@@ -33,8 +33,9 @@ cnp.import_array()
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
-    # Where NumPy's sort is fast, it takes less time than pieces for so many keys on one thread, and
-    # less time than parts on several threads for up to a quarter of them.
+    # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_WHOLE_KEYS keys in less
+    # time than one thread sorts pieces, and a quarter of MAX_WHOLE_KEYS in less time than several
+    # threads sort parts.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less

@@ -110,7 +110,7 @@ def calls_and_arguments():
 
 @pytest.mark.parametrize("name", calls_and_arguments()[0])
 def test_no_reference_stays_and_memory_does_not_grow(name):
-    """The references are those to the arguments. Some of the calls raise."""
+    """The test counts the references to the arguments. Some of the calls raise."""
     functions, arguments = calls_and_arguments()
     call = functions[name]
 
