@@ -10,10 +10,10 @@ from libc.string cimport memset
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
-from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._unique.dense cimport first_positions_plus_1
 from fastsel._unique.keys cimport Keys, any_t, fs_load_once, keys_t, load_word
-from fastsel._unique.ordered_keys cimport ordered_key_of
+from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.window cimport WindowTable, find_entries
 
 cnp.import_array()
@@ -72,7 +72,7 @@ cdef class LookUpEntries(Job):
     cdef Py_ssize_t[MAX_OUTSIDE] positions      # where each of them occurs first
     cdef int n_outside
     # An integer equals no test if a bit of `beyond` is set in its difference to `lowest`. Only if
-    # has_range. SSE2 compares 64-bit words with 0, but has no "less than" for them.
+    # has_range.
     cdef bint has_range
     cdef uint64_t lowest
     cdef uint64_t beyond
@@ -100,17 +100,26 @@ cdef class LookUpEntries(Job):
         return True
 
     cdef int set_range(self) except -1:
-        """Set the range of the tests, if items can be compared with it. Bits are merged."""
+        """Set the range of all tests, if items can be compared with it. Bits are merged."""
         cdef const uint64_t[::1] bits = self.table.bits
-        cdef Py_ssize_t first = 0, last = self.table.entry_blocks - 1
+        cdef const uint64_t *order_map = self.items.fields.order_map
+        cdef Py_ssize_t first = 0, last = self.table.entry_blocks - 1, t
+        cdef uint64_t low = <uint64_t>-1, high = 0, key
         while first <= last and bits[first] == 0:
             first += 1
         while last > first and bits[last] == 0:
             last -= 1
-        self.has_range = self.table.are_integers and self.n_outside == 0 and first <= last
-        self.lowest = self.table.base_word + <uint64_t>first * 64
+        if first <= last:
+            low = self.table.window.base + <uint64_t>first * 64 + fs_ctz(bits[first])
+            high = (self.table.window.base + <uint64_t>last * 64
+                    + bit_length(bits[last]) - 1)
+        for t in range(self.n_outside):
+            key = ordered_key_of(order_map, self.words[t])
+            low, high = min(low, key), max(high, key)
+        self.has_range = self.table.are_integers and low <= high
+        self.lowest = word_of(order_map, low)
         self.beyond = ~<uint64_t>63
-        while (last - first) * 64 & self.beyond:
+        while (high - low) & self.beyond:
             self.beyond <<= 1
         return 0
 
@@ -150,10 +159,9 @@ cdef class LookUpEntries(Job):
         cdef Py_ssize_t j, n
         while start < stop:
             n = min(stop - start, 64)
-            fs_load_once(words, items + start, n * sizeof(any_t))
             # If the first item equals no test, perhaps none does.
-            if (has_range and <any_t>(words[0] - lowest) & beyond
-                    and all_beyond(words, n, lowest, beyond)):
+            if (has_range and <any_t>(items[start] - lowest) & beyond
+                    and all_beyond(items + start, n, lowest, beyond)):
                 if positions_plus_1 is None:
                     memset(&out[start], invert, n)
                 else:
@@ -162,6 +170,7 @@ cdef class LookUpEntries(Job):
                     write(self.output, start, n, found)
                 start += n
                 continue
+            fs_load_once(words, items + start, n * sizeof(any_t))
             outside = find_entries(self.table, words, n, entries) and self.n_outside
             if positions_plus_1 is None:
                 for j in range(n):
@@ -183,10 +192,11 @@ cdef class LookUpEntries(Job):
 
 cdef inline bint all_beyond(const any_t *words, Py_ssize_t n, any_t lowest,
                             any_t beyond) noexcept nogil:
-    """Has each word's difference to `lowest` a bit of `beyond`? The compiler vectorizes the loop.
-    """
-    cdef any_t inside = 0
+    """Has each word's difference to `lowest` a bit of `beyond`? The compiler vectorizes the loop:
+    SSE2 cannot compare 64-bit words, but the top bit of ~x & (x - 1) says whether x is 0."""
+    cdef any_t inside = 0, bits
     cdef Py_ssize_t j
     for j in range(n):
-        inside |= (<any_t>(words[j] - lowest) & beyond) == 0
-    return inside == 0
+        bits = <any_t>(words[j] - lowest) & beyond
+        inside |= ~bits & <any_t>(bits - 1)
+    return not inside >> (8 * sizeof(any_t) - 1)

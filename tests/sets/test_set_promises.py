@@ -197,3 +197,22 @@ def test_tests_beyond_the_range_of_the_sample_are_found():
     assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
     few_items = np.arange(9, dtype="i4")
     assert_same(fastsel.isin(few_items, items[:9].astype("i4")), np.zeros(9, bool))
+
+
+@pytest.mark.parametrize("name", ["uint8", "int16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("lone", ["none", "low", "high", "both"])
+def test_items_on_both_sides_of_the_range_of_the_tests(name, lone):
+    """Whole blocks of items beyond the range are skipped: also one that has an item at an end of
+    the range, or next to it, and if the range is that of the dtype."""
+    limits = np.iinfo(name)
+    low, high = int(limits.min) // 2 + 20, int(limits.max) // 2 + 40
+    tests = np.arange(low, low + 90, dtype=name)
+    ends = {"none": [], "low": [limits.min], "high": [high], "both": [limits.min, limits.max]}
+    tests = np.concatenate((np.repeat(tests, 40), np.array(ends[lone], name)))
+    near = [int(end) + step for end in (tests.min(), low + 89, tests.max()) for step in (-1, 0, 1)]
+    near = [number for number in near if limits.min <= number <= limits.max]
+    items = np.full((len(near), 64), high + 7 if lone != "both" else high, name)
+    items[range(len(near)), range(len(near))] = near
+    items = np.concatenate((items.ravel(), np.full(20_000, high + 9, name), tests[:30]))
+    assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
+    assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
