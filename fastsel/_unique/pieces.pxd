@@ -14,7 +14,7 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
 cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil
 cdef void sorter_free(sorter_t *sorter) noexcept nogil
 cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil
-cdef void sort_whole(sorter_t *sorter, const wide_t *keys, Py_ssize_t n) noexcept nogil
+cdef void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil
 cdef bint whole_is_faster() except -1
 cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil

@@ -65,7 +65,7 @@ cdef void *array_u64 = <void *>empty_u64
 cdef fs_atomic_t whole_was_faster = -1
 
 
-cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
+cdef void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
     if wide_t is uint32_t:
         numpy_sort_u32(keys, n, array_u32)
     else:
@@ -118,12 +118,6 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     sort_range(sorter, keys, entries, 0, n, <uint32_t *>(sorter.packed + LONG_PIECE), False)
 
 
-cdef void sort_whole(sorter_t *sorter, const wide_t *keys, Py_ssize_t n) noexcept nogil:
-    """sort_keys without entries and without pieces, by NumPy's sort."""
-    memcpy(sorter.keys, keys, n * sizeof(wide_t))
-    numpy_sort(<wide_t *>sorter.keys, n)
-
-
 cdef bint whole_is_faster() except -1:
     """Should NumPy sort some thousand keys at once?"""
     cdef uint64_t[TRIAL_KEYS] keys
@@ -139,8 +133,9 @@ cdef bint whole_is_faster() except -1:
             for k in range(TRIAL_KEYS):
                 key = key * <uint64_t>0xd1342543de82ef95 + 1     # Steele & Vigna, 2021
                 keys[k] = key
+            memcpy(sorter.keys, keys, sizeof(keys))
             whole = -fs_microseconds()
-            sort_whole(&sorter, keys, TRIAL_KEYS)
+            numpy_sort(<uint64_t *>sorter.keys, TRIAL_KEYS)
             whole += fs_microseconds()
             pieces = -fs_microseconds()
             sort_keys(&sorter, keys, TRIAL_KEYS, NULL)
@@ -199,6 +194,10 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     for piece in range(pieces):
         longest = max(longest, <Py_ssize_t>starts[piece])
     if longest > max((stop - start) // UNEVEN_SHARE, LONG_PIECE) and not is_piece:
+        if entries == NULL and fs_load_relaxed(&whole_was_faster) > 0:
+            memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
+            numpy_sort(out + start, stop - start)
+            return
         sort_by_magnitude(sorter, keys, entries, start, stop, low, high, starts)
         return
     position = start

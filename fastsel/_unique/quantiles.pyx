@@ -1,20 +1,20 @@
 """Quantiles of a sample divide the keys into parts of about equal size, for any distribution. Equal
 keys are in one part, so a part with a frequent key is larger.
 
-The quantiles are the limits between parts. A table gives the part of a key without a search: the
-distance of the key from the smallest limit, shifted, is the number of a cell of the table, and the
-cell has the part. If a cell contains one limit, the limit moves to the start of the cell. If a cell
-contains several limits, it has a table of its own, and so on. Each table is a node.
+The quantiles are the limits between parts. A table gives the part of most keys without a search:
+the distance of the key from the smallest limit, shifted, is the number of a cell of the table, and
+the cell has the part. If a cell contains one limit, the limit moves to the start of the cell. Keys
+in a cell that contains several limits are looked up in a search tree of all limits.
 
 The table leaves out most of the widest gap between two limits. Floats of both signs have a wide gap
 around zero, with most of the exponents but few keys; integers in two distant clusters have a wide
 gap, too.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.scratch cimport new_memory, new_u16, new_u64, new_u8
+from fastsel._core.scratch cimport new_u16, new_u64, new_u8
 from fastsel._simd.blocks cimport fs_cells_t, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, Keys
@@ -26,8 +26,9 @@ cnp.import_array()
 
 cdef enum:
     SAMPLED_PER_PART = 16   # keys: the standard deviation of the size of a part is 25 %
-    CELLS_PER_LIMIT = 16    # about; a node with a narrow range has fewer
-    MAX_LEVELS = 12         # each level uses at least 5 of 64 bits
+    CELLS_PER_LIMIT = 16    # about
+    SEVERAL_LIMITS = MAX_PARTS  # of a cell, instead of a part
+    AT_ONCE = 8             # keys that are looked up in the tree at once; divides BATCH
 
 
 cdef class Quantiles:
@@ -35,7 +36,6 @@ cdef class Quantiles:
         """sample ascends, and has at least `parts` ordered keys. parts is from 1 to MAX_PARTS:
         otherwise the numbers of parts do not fit a byte."""
         cdef Py_ssize_t n = parts - 1, k
-        cdef fs_cells_t cells
         self.parts = parts
         self.limits = self.part_of = None
         if n == 0:
@@ -48,19 +48,17 @@ cdef class Quantiles:
         for k in range(n - 1, 0, -1):
             if self.limits[k] == self.limits[k - 1] and self.limits[k] != <uint64_t>-1:
                 self.limits[k] += 1
-        self.close_gap(&cells)
-        self.node_memory = new_memory(MAX_LEVELS * n, sizeof(node_t), b"B")
-        self.nodes = <node_t *>self.node_memory.data
-        self.part_of = new_u16(MAX_LEVELS * n * (2 * CELLS_PER_LIMIT + 2))
-        self.build(0, n, cells)
+        self.close_gap()
+        self.make_table()
+        self.make_tree()
 
-    cdef int close_gap(self, fs_cells_t *cells) except -1:
+    cdef int close_gap(self) except -1:
         """Shorten the widest gap between limits to about the average of the other gaps, and write
         to `cells` what is left out. Fewer than 3 limits have no other gaps."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual
-        cells[0] = fs_cells_t(0, 1, <uint64_t>-1, <uint64_t>-1, 0, 0)
+        self.cells = fs_cells_t(0, 1, <uint64_t>-1, <uint64_t>-1, 0, 0)
         if n < 3:
             return 0
         for k in range(1, n - 1):
@@ -69,70 +67,90 @@ cdef class Quantiles:
         wide = limits[widest + 1] - limits[widest]
         usual = (limits[n - 1] - limits[0] - wide) // (n - 2) + 1
         if wide > usual:
-            cells.gap_low, cells.gap_high = limits[widest] + usual, limits[widest + 1]
-            cells.gap = wide - usual
+            self.cells.gap_low, self.cells.gap_high = limits[widest] + usual, limits[widest + 1]
+            self.cells.gap = wide - usual
             for k in range(widest + 1, n):
-                limits[k] -= cells.gap
+                limits[k] -= self.cells.gap
         return 0
 
-    cdef Py_ssize_t build(self, Py_ssize_t first, Py_ssize_t stop, fs_cells_t cells) except -1:
-        """Build the node of the limits first to stop - 1, and the nodes of its cells; `cells` has
-        the gap. Returns the index of the node of these limits."""
-        cdef Py_ssize_t node = self.n_nodes, start = self.n_cells, k = first, m, cell
-        cdef uint64_t value_range = self.limits[stop - 1] - self.limits[first], low
-        cells.low = self.limits[first]
-        cells.shift = max(0, bit_length(value_range) - bit_length(CELLS_PER_LIMIT * (stop - first)))
-        cells.last = (value_range >> cells.shift) + 1
-        self.nodes[node].cells, self.nodes[node].first = cells, start
-        self.n_nodes += 1
-        self.n_cells += cells.last + 1
-        self.part_of[start] = <uint16_t>first
-        for cell in range(1, <Py_ssize_t>cells.last + 1):
-            low = cells.low + (<uint64_t>(cell - 1) << cells.shift)
-            while k < stop and self.limits[k] <= low:
+    cdef int make_table(self) except -1:
+        cdef const uint64_t[::1] limits = self.limits
+        cdef Py_ssize_t n = limits.shape[0], k = 0, m, cell
+        cdef uint64_t reach = limits[n - 1] - limits[0], low
+        self.cells.low = limits[0]
+        self.cells.shift = max(0, bit_length(reach) - bit_length(CELLS_PER_LIMIT * n))
+        self.cells.last = (reach >> self.cells.shift) + 1
+        self.part_of = new_u16(self.cells.last + 1)
+        self.part_of[0] = 0
+        for cell in range(1, <Py_ssize_t>self.cells.last + 1):
+            low = limits[0] + (<uint64_t>(cell - 1) << self.cells.shift)
+            while k < n and limits[k] <= low:
                 k += 1
             m = k
-            while m < stop and (self.limits[m] - low) >> cells.shift == 0:
+            while m < n and (limits[m] - low) >> self.cells.shift == 0:
                 m += 1
-            self.part_of[start + cell] = <uint16_t>(
-                m if m - k <= 1 else MAX_PARTS + self.build(k, m, cells))
+            self.part_of[cell] = <uint16_t>(m if m - k <= 1 else SEVERAL_LIMITS)
             k = m
-        return node
+        return 0
+
+    cdef int make_tree(self) noexcept:
+        """Write the limits to the search tree: below node k are nodes 2 k and 2 k + 1."""
+        cdef Py_ssize_t n = self.limits.shape[0], node, rank
+        cdef int depth
+        self.depth = bit_length(n)
+        for node in range(1, 1 << self.depth):
+            depth = bit_length(node)
+            rank = ((2 * (node - (1 << (depth - 1))) + 1) << (self.depth - depth)) - 1
+            self.tree[node] = self.limits[rank] if rank < n else <uint64_t>-1
+        return 0
 
     cdef void choose_parts(self, const uint64_t *keys, Py_ssize_t n, uint8_t *parts) noexcept nogil:
         """Write the parts of n <= BATCH ordered keys. The part of a key is the number of limits, as
         moved to the starts of cells, that are at most the key. So a greater key never has a lower
         part."""
         cdef const uint16_t[::1] part_of = self.part_of
-        cdef uint32_t[BATCH] cells
-        cdef uint16_t part_or_node, all_bits = 0
-        cdef const fs_cells_t *root
+        cdef const fs_cells_t *cells = &self.cells
+        cdef uint32_t[BATCH] cell_of
+        cdef uint64_t[BATCH] searched
+        cdef uint8_t[BATCH] positions, found
+        cdef uint16_t part
         cdef uint64_t key
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, m = 0
         if self.parts == 1:
             memset(parts, 0, n)
             return
-        root = &self.nodes[0].cells
-        level.cells_of(keys, n, root, cells)
+        level.cells_of(keys, n, cells, cell_of)
         for j in range(n):
-            part_or_node = part_of[cells[j]]
-            parts[j] = <uint8_t>part_or_node
-            all_bits |= part_or_node
-        if all_bits < MAX_PARTS:
+            part = part_of[cell_of[j]]
+            parts[j] = <uint8_t>part
+            positions[m] = <uint8_t>j
+            m += part == SEVERAL_LIMITS
+        if m == 0:
             return
-        for j in range(n):
-            part_or_node = part_of[cells[j]]
-            if part_or_node >= MAX_PARTS:
-                key = keys[j] - root.gap if keys[j] >= root.gap_high else min(keys[j], root.gap_low)
-                while part_or_node >= MAX_PARTS:
-                    part_or_node = part_of[cell_in(&self.nodes[part_or_node - MAX_PARTS], key)]
-                parts[j] = <uint8_t>part_or_node
+        for j in range(m):
+            key = keys[positions[j]]
+            searched[j] = key - cells.gap if key >= cells.gap_high else min(key, cells.gap_low)
+        for j in range(m, (m + AT_ONCE - 1) // AT_ONCE * AT_ONCE):
+            searched[j] = 0
+        j = 0
+        while j < m:
+            self.search(searched + j, found + j)
+            j += AT_ONCE
+        for j in range(m):
+            parts[positions[j]] = found[j]
 
-
-cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:
-    """The index in part_of of the cell of a key, from which the caller has subtracted the gap."""
-    cdef uint64_t cell = min((key - node.cells.low) >> node.cells.shift, node.cells.last - 1) + 1
-    return node.first + <Py_ssize_t>(cell if key >= node.cells.low else 0)
+    cdef inline void search(self, const uint64_t *keys, uint8_t *parts) noexcept nogil:
+        """Write the parts of AT_ONCE keys, from which the caller has subtracted the gap: the number
+        of limits that are at most the key."""
+        cdef uint32_t[AT_ONCE] nodes
+        cdef int j
+        for j in range(AT_ONCE):
+            nodes[j] = 1
+        for _ in range(self.depth):
+            for j in range(AT_ONCE):
+                nodes[j] = 2 * nodes[j] + (self.tree[nodes[j]] <= keys[j])
+        for j in range(AT_ONCE):
+            parts[j] = <uint8_t>min(<Py_ssize_t>nodes[j] - (1 << self.depth), self.parts - 1)
 
 
 # ---- the scatter ------------------------------------------------------------------------

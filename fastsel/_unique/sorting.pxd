@@ -30,6 +30,7 @@ cdef class Sorting(Groups):
     cdef Py_ssize_t first_block(self, Py_ssize_t part) noexcept nogil
     cdef int sorter_threads(self) noexcept nogil
     cdef void sort(self, Py_ssize_t part, wide_t *words) noexcept nogil
+    cdef Py_ssize_t mark_groups(self, Py_ssize_t part, const wide_t *keys) noexcept nogil
     cdef void write_groups(self, Py_ssize_t part, const uint32_t *entries,
                            const uint32_t *first_entries, Py_ssize_t groups) noexcept nogil
     cdef int set_values(self) except -1

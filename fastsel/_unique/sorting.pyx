@@ -5,7 +5,8 @@ Keys become ordered keys. Quantiles of a sample are the limits between parts (qu
 scatter.pyx writes the parts, and pieces.pyx sorts each part. Few keys are one part, which needs no
 scatter. Memory is reused:
 
-- the first words of a part become the ordered keys of its groups
+- the first words of a part become the ordered keys of its groups; if one call sorts all words,
+  they stay where they are
 - the positions of its entries become the first positions of its groups; with an inverse, the group
   ids of the entries; if positions are grouped, the positions of its sorted keys
 - the inverse has the first positions of the groups until it is written
@@ -23,7 +24,7 @@ from fastsel._unique.groups cimport Groups, Request, Search, values_at
 from fastsel._unique.keys cimport canonical, fs_load_once, keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
-    mark_runs, sort_keys, sort_whole, sorter_bytes, sorter_free, sorter_start, sorter_t,
+    mark_runs, numpy_sort, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t,
     whole_is_faster)
 from fastsel._unique.quantiles cimport ScatterByValue
 from fastsel._unique.scatter cimport MAX_PARTS, read_back, scatter_keys
@@ -34,10 +35,12 @@ cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
     # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_WHOLE_KEYS keys in less
-    # time than one thread sorts pieces, and a quarter of MAX_WHOLE_KEYS in less time than several
-    # threads sort parts.
+    # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
+    # threads do. Repeated keys make parts uneven, but this sort faster: one thread sorts up to
+    # MAX_REPEATED_KEYS of them at once. More would delay the handling of signals.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
+    MAX_REPEATED_KEYS = 1 << 24
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
     # than the key before it.
     KEYS_PER_FALL = 64
@@ -53,9 +56,12 @@ cdef inline bint needs_positions(Search search) noexcept:
 
 cpdef bint sorts_at_once(Search search) except -1:
     """Does one thread sort the keys by one call of NumPy's sort, without positions?"""
-    cdef Py_ssize_t size = search.keys.fields.size
-    cdef Py_ssize_t most = MAX_WHOLE_KEYS if search.threads == 1 else MAX_WHOLE_KEYS // 4
-    return MIN_WHOLE_KEYS <= size <= most and not needs_positions(search) and whole_is_faster()
+    cdef Py_ssize_t size = search.keys.fields.size, most = MAX_WHOLE_KEYS // 4
+    if size < MIN_WHOLE_KEYS or needs_positions(search) or not whole_is_faster():
+        return False
+    if search.threads == 1:
+        most = MAX_REPEATED_KEYS if 2 * search.expected < size else MAX_WHOLE_KEYS
+    return size <= most
 
 
 cdef class Sorting(Groups):
@@ -98,7 +104,7 @@ cdef class Sorting(Groups):
         if self.sorts_whole or threads == 1 and keys.size <= MAX_LONE_KEYS or self.chunks == 1:
             self.chunks = 1
             self.longest = keys.size
-            self.words = <char *>self.scratch.alloc(keys.size * sizeof(uint64_t))
+            self.words = <char *>self.scratch.alloc(keys.size * (4 if keys.width == 4 else 8))
             self.order_words()
             if with_positions:
                 self.key_positions = <uint32_t *>self.scratch.alloc(keys.size * sizeof(uint32_t))
@@ -196,13 +202,16 @@ cdef class Sorting(Groups):
             self.sort(k, <uint64_t *>self.words)
 
     cdef void sort(self, Py_ssize_t part, wide_t *words) noexcept nogil:
-        cdef const keys_t *keys = &self.search.keys.fields
         cdef Py_ssize_t start = self.start_of(part), n = self.start_of(part + 1) - start
         cdef uint64_t *bits = self.run_starts + self.first_block(part)
         cdef uint32_t *entries = NULL
         cdef Py_ssize_t groups = -1, j
         cdef bint ready
         cdef sorter_t sorter
+        if self.sorts_whole:
+            numpy_sort(words, n)
+            self.offsets[part] = self.mark_groups(part, words)
+            return
         if self.inverse_data != NULL:
             entries = <uint32_t *>alloc(n * sizeof(uint32_t))
         elif self.key_positions != NULL:
@@ -213,12 +222,9 @@ cdef class Sorting(Groups):
                 entries[j] = <uint32_t>j
             if self.run_order is not None:
                 self.copy_sorted(words, <wide_t *>sorter.keys, entries)
-            elif self.sorts_whole:
-                sort_whole(&sorter, words, n)
             else:
                 sort_keys(&sorter, words + start, n, entries)
-            groups = mark_runs(<wide_t *>sorter.keys, n, ordered_key_of(
-                keys.order_map, keys.rule.nan), keys.rule.nan_unequal, bits)
+            groups = self.mark_groups(part, <wide_t *>sorter.keys)
             level.compress[2 + (sizeof(wide_t) == 8)](
                 bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
             if self.key_positions != NULL and not self.search.request.grouped:
@@ -232,6 +238,15 @@ cdef class Sorting(Groups):
             free(entries)
         sorter_free(&sorter)
         self.offsets[part] = groups
+
+    cdef Py_ssize_t mark_groups(self, Py_ssize_t part, const wide_t *keys) noexcept nogil:
+        """Mark the first key of each group of a part, from its sorted keys. Returns the number of
+        groups."""
+        cdef const keys_t *fields = &self.search.keys.fields
+        return mark_runs(
+            keys, self.start_of(part + 1) - self.start_of(part),
+            ordered_key_of(fields.order_map, fields.rule.nan), fields.rule.nan_unequal,
+            self.run_starts + self.first_block(part))
 
     cdef void write_groups(self, Py_ssize_t part, const uint32_t *entries,
                            const uint32_t *first_entries, Py_ssize_t groups) noexcept nogil:
@@ -333,19 +348,13 @@ cdef class PartOutputs(Job):
         cdef Py_ssize_t first = self.sorting.offsets[k], g
         cdef Py_ssize_t groups = self.sorting.offsets[k + 1] - first
         cdef Py_ssize_t start = self.sorting.start_of(k), n = self.sorting.start_of(k + 1) - start
-        cdef const uint64_t *order_map = self.sorting.search.keys.fields.order_map
         cdef const uint32_t *positions = self.sorting.key_positions + start
-        cdef char *values
         if groups == 0:
             return
         if self.values != NULL and self.sorting.four_bytes:
-            values = self.values + first * 4
-            memcpy(values, self.sorting.words + start * 4, groups * 4)
-            to_words(order_map, <uint32_t *>values, groups)
+            self.write_values(k, <uint32_t *>self.values + first, groups)
         elif self.values != NULL:
-            values = self.values + first * 8
-            memcpy(values, self.sorting.words + start * 8, groups * 8)
-            to_words(order_map, <uint64_t *>values, groups)
+            self.write_values(k, <uint64_t *>self.values + first, groups)
         if self.index != NULL and self.sorting.inverse_data != NULL:
             memcpy(self.index + first, self.sorting.inverse_data + start,
                    groups * sizeof(Py_ssize_t))
@@ -362,6 +371,18 @@ cdef class PartOutputs(Job):
             for g in range(first, first + groups - 1):
                 self.counts[g] = self.counts[g + 1] - self.counts[g]
             self.counts[first + groups - 1] = n - self.counts[first + groups - 1]
+
+    cdef void write_values(self, Py_ssize_t k, wide_t *values,
+                           Py_ssize_t groups) noexcept nogil:
+        cdef Py_ssize_t start = self.sorting.start_of(k)
+        cdef const wide_t *words = <const wide_t *>self.sorting.words + start
+        if self.sorting.sorts_whole:
+            level.compress[2 + (sizeof(wide_t) == 8)](
+                self.sorting.run_starts, blocks_of(self.sorting.units), <const char *>words,
+                <char *>values, groups)
+        else:
+            memcpy(values, words, groups * sizeof(wide_t))
+        to_words(self.sorting.search.keys.fields.order_map, values, groups)
 
     cdef void write_starts(self, Py_ssize_t k, Py_ssize_t start, Py_ssize_t *out) noexcept nogil:
         """Write where the groups of part k begin; `start` is added."""
