@@ -124,7 +124,13 @@ def unique(
     """
     array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
     is_array = type(array) is np.ndarray
-    is_few = is_array and axis is None and 0 < array.size <= _plan.max_few(sorted)
+    positions = return_index or return_inverse
+    is_few = (
+        is_array
+        and axis is None
+        and array.size > 0
+        and _plan.are_few(array.size, array.nbytes, sorted, positions)
+    )
     equal_nan = bool(equal_nan)
     if inverse_dtype is not None:
         inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")

@@ -4,6 +4,7 @@ import contextvars
 from typing import NamedTuple
 
 from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, table_count
+from fastsel._unique.pieces import sorts_whole
 from fastsel._unique.sorting import sorts_at_once
 
 # Hashing or sorting a key takes about COST times as long as copying it.
@@ -20,8 +21,10 @@ WHOLE_SHARE = 4
 CHEAP_SHARE = 8
 
 # Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
-# a sample, if the keys are not in order already: a sample would take longer than it saves.
+# a sample, if the keys are not in order already: a sample would take longer than it saves. Where
+# NumPy's sort is fast, it sorts SORTED_AT_ONCE times as many keys whose positions are not needed.
 TINY_ITEMS = 2000
+SORTED_AT_ONCE = 8
 
 # Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
 # example), and for strings of which only the sorted values are wanted.
@@ -67,7 +70,9 @@ def plans(search):
     forced = FORCED.get()
     if forced is None:
         yield PRESORTED
-    if forced is None and search.size <= max_few(search.ascending):
+    request = search.request
+    positions = request.index or request.inverse or request.grouped
+    if forced is None and are_few(search.size, search.nbytes, search.ascending, positions):
         search.expect(search.size)
         yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
@@ -88,9 +93,18 @@ def plans(search):
     yield COMPARISON
 
 
-def max_few(ascending):
-    """The maximum number of keys that are sorted, or hashed, without a sample."""
-    return TINY_ITEMS if ascending else 2 * TINY_ITEMS
+def are_few(size, nbytes, ascending, positions):
+    """Are keys sorted, or hashed, without a sample? positions: the index, the inverse or grouped
+    positions are wanted."""
+    if size <= TINY_ITEMS:
+        return True
+    if not ascending:
+        return size <= 2 * TINY_ITEMS
+    return (
+        size <= SORTED_AT_ONCE * TINY_ITEMS
+        and not positions
+        and (nbytes >= 4 * size and sorts_whole())
+    )
 
 
 def max_groups(search):

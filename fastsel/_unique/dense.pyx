@@ -52,7 +52,7 @@ cdef class Dense(Groups):
         if not self.table.fill():
             return False
         self.find_rest(by_position)
-        if search.ascending or self.table.chunks > 1:
+        if search.ascending or request.counts or self.table.chunks > 1:
             self.in_window = self.table.merge()
         if by_position and self.table.chunks > 1:
             ClearRepeated(self.table, None, None).run(threads)
@@ -305,16 +305,18 @@ cdef class AssignByWord(EntryPass):
 cdef class SumCounts(EntryPass):
     """Sum the counts of each group over all chunks."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.table.bits
         cdef const uint32_t[::1] counts = self.table.counts
-        cdef Py_ssize_t entry, chunk, count, length = 64 * self.table.entry_blocks
-        for entry in range(self.begin(k) * 64, self.begin(k + 1) * 64):
-            if entry >= <Py_ssize_t>self.table.window.entries:
-                break
-            count = 0
-            for chunk in range(self.table.chunks):
-                count += counts[chunk * length + entry]
-            if count:
+        cdef Py_ssize_t length = 64 * self.table.entry_blocks, block, entry, chunk, count
+        cdef uint64_t word
+        for block in range(self.begin(k), self.begin(k + 1)):
+            word = bits[block]
+            while word:
+                entry, count = block * 64 + fs_ctz(word), 0
+                for chunk in range(self.table.chunks):
+                    count += counts[chunk * length + entry]
                 self.out[self.group_ids[entry]] = count
+                word &= word - 1
 
 
 # ---- passes over the keys ---------------------------------------------------------------

@@ -81,6 +81,7 @@ LIMITS = (
     _plan.MAX_FOR_NUMPY,
     _gate.TINY_ITEMS,
     _plan.TINY_ITEMS,
+    _plan.SORTED_AT_ONCE * _plan.TINY_ITEMS,
     4096,
     parallel.THRESHOLDS.small_items,
     2 * parallel.THRESHOLDS.small_items,
