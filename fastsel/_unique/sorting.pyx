@@ -37,8 +37,8 @@ cdef enum:
     # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_WHOLE_KEYS keys in less
     # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
     # threads do. Repeated keys make parts uneven, but this sort faster: then it takes less time
-    # than several threads up to MAX_WHOLE_KEYS, and than one thread up to MAX_REPEATED_KEYS. More
-    # keys would delay the handling of signals.
+    # than several threads up to MAX_WHOLE_KEYS, and than two up to MAX_REPEATED_KEYS. More keys
+    # would delay the handling of signals.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_REPEATED_KEYS = 1 << 24
@@ -58,13 +58,13 @@ cdef inline bint needs_positions(Search search) noexcept:
 cpdef bint sorts_at_once(Search search) except -1:
     """Does one thread sort the keys by one call of NumPy's sort, without positions?"""
     cdef Py_ssize_t size = search.keys.fields.size
-    cdef bint alone = search.threads == 1
     if size < MIN_WHOLE_KEYS or needs_positions(search) or not whole_is_faster():
         return False
-    if size <= MAX_WHOLE_KEYS // 4 or alone and size <= MAX_WHOLE_KEYS:
+    if size <= (MAX_WHOLE_KEYS if search.threads == 1 else MAX_WHOLE_KEYS // 4):
         return True
-    repeated = 2 * search.expected < size
-    return repeated and size <= (MAX_REPEATED_KEYS if alone else MAX_WHOLE_KEYS)
+    if size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
+        return False
+    return 2 * search.expected < size
 
 
 cdef class Sorting(Groups):
