@@ -10,9 +10,11 @@ from fastsel._unique.sorting import sorts_at_once
 # Hashing or sorting a key takes about COST times as long as copying it.
 COST = 8
 
-# If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct; otherwise hash
-# the keys, and sort only the distinct values.
+# If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct, or 1 in
+# SHARE_OF_TAIL if few groups have most of the keys; otherwise hash the keys, and sort only the
+# distinct values.
 SORTED_SHARE = 16
+SHARE_OF_TAIL = 4
 
 # A window of all sampled keys serves direct addressing as well as the densest window does, unless
 # it has more than WHOLE_SHARE times the entries, and more than 1 in CHEAP_SHARE of the entries that
@@ -83,7 +85,7 @@ def plans(search):
             yield DENSE
         if search.values_only and search.mostly_nan:
             yield WITHOUT_NAN
-        if search.ascending and search.expected * SORTED_SHARE > search.size:
+        if sorts_many(search):
             yield SORTING
         elif search.ascending and search.request.counts and sorts_at_once(search):
             yield COUNTS
@@ -93,6 +95,15 @@ def plans(search):
     yield COMPARISON
 
 
+def sorts_many(search):
+    """Are so many keys distinct that all are sorted? Tables of the values of a heavy tail find most
+    keys in the cache."""
+    if not search.ascending or search.expected * SORTED_SHARE <= search.size:
+        return False
+    has_heavy_tail = search.mostly_repeated and search.expected * SHARE_OF_TAIL <= search.size
+    return not (has_heavy_tail and search.values_only) or sorts_at_once(search)
+
+
 def are_few(size, nbytes, ascending, positions):
     """Are keys sorted, or hashed, without a sample? positions: the index, the inverse or grouped
     positions are wanted."""
@@ -100,18 +111,17 @@ def are_few(size, nbytes, ascending, positions):
         return True
     if not ascending:
         return size <= 2 * TINY_ITEMS
-    return (
-        size <= SORTED_AT_ONCE * TINY_ITEMS
-        and not positions
-        and (nbytes >= 4 * size and sorts_whole())
-    )
+    if size > SORTED_AT_ONCE * TINY_ITEMS or positions or nbytes < 4 * size:
+        return False
+    return sorts_whole()
 
 
 def max_groups(search):
     """The maximum number of groups for hash tables that fit the cache; fewer if only some threads
     would fill a table, because all threads would work on partitions."""
     tables = table_count(search.nbytes, search.expected, search.threads)
-    return CACHE_BYTES // GROUP_BYTES * tables // search.threads
+    share = SHARE_OF_TAIL if search.mostly_repeated else 1
+    return share * CACHE_BYTES // GROUP_BYTES * tables // search.threads
 
 
 def window(search):

@@ -81,6 +81,11 @@ cdef class Search:
         return self.sample().groups
 
     @property
+    def mostly_repeated(self):
+        """Is at most half of the sample distinct? Then few groups have most of the keys."""
+        return self.sample().mostly_repeated
+
+    @property
     def mostly_nan(self):
         """Is at least half of the sample NaN or NaT? False for keys without an order."""
         return self.sample().mostly_nan

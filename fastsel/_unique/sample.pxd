@@ -11,6 +11,7 @@ ctypedef struct window_t:
 
 ctypedef struct sample_t:
     Py_ssize_t groups       # an estimate of the number of groups of all keys
+    bint mostly_repeated    # at most half of the sampled keys are distinct
     bint mostly_nan         # at least half of the sample is NaN or NaT
     window_t whole          # the range of the sample, and a little more
     window_t densest        # the smallest range of WINDOW_SHARE of the sample, and a little more

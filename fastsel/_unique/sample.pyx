@@ -51,7 +51,8 @@ cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
         unequal += 1
     sample.mostly_nan = keys.is_ordered and 2 * unequal >= drawn
     unequal = unequal if keys.rule.nan_unequal else 0
-    sample.groups = estimate(keys, words, drawn - unequal, unequal, changes)
+    sample.groups = estimate(
+        keys, words, drawn - unequal, unequal, changes, &sample.mostly_repeated)
     sample.whole = sample.densest = window_t(0, 0)
     if keys.is_ordered and keys.unequal == NULL:
         find_windows(keys, words, drawn - unequal, sample)
@@ -104,7 +105,8 @@ cdef inline Py_ssize_t position_of(Py_ssize_t j, Py_ssize_t size) noexcept nogil
 
 
 cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                         Py_ssize_t unequal, Py_ssize_t changes) noexcept:
+                         Py_ssize_t unequal, Py_ssize_t changes,
+                         bint *mostly_repeated) noexcept:
     """An estimate of the number of groups, from n sorted words of the sample, `unequal` further
     keys that equal no other, and the number of drawn keys that differ from the next key."""
     cdef Py_ssize_t[4] seen = [0, 0, 0, 0]   # how many groups the sample has once, twice, thrice
@@ -116,6 +118,7 @@ cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n
             seen[min(j - start, 4) - 1] += 1
             start = j
     seen[0] += unequal
+    mostly_repeated[0] = 2 * distinct <= n + unequal
     # There are at most as many groups as runs of equal keys. A key that differs from the next key
     # ends a run. Two standard deviations, and 4 for small numbers, are added to the number of such
     # keys in the sample.

@@ -37,6 +37,7 @@ def facts_of(**changed):
         "windows": ((0, 0), (0, 0)),
         "values_only": False,
         "mostly_nan": False,
+        "mostly_repeated": False,
         "threads": 1,
         "copy_threads": 1,
         "groups": 25,
@@ -74,10 +75,26 @@ CASES = {
     "many groups, first occurrences": ({"ascending": False, "groups": 300_000}, []),
     "many groups, ascending": ({"groups": 300_000}, ["sorting"]),
     "fewer groups, ascending": ({"groups": 60_000}, ["tables"]),
+    "heavy tail": (
+        {"groups": 200_000, "values_only": True, "mostly_repeated": True},
+        ["tables"],
+    ),
+    "heavy tail, all outputs": ({"groups": 200_000, "mostly_repeated": True}, ["sorting"]),
+    "heavy tail of many groups": (
+        {"groups": 300_000, "values_only": True, "mostly_repeated": True},
+        ["sorting"],
+    ),
     "distinct, first occurrences": ({"ascending": False, "groups": LARGE}, []),
 }
 
 
+@pytest.fixture
+def sorts_in_pieces(monkeypatch):
+    monkeypatch.setattr(_plan, "sorts_at_once", lambda search: False)
+
+
+@pytest.mark.thread_unsafe(reason="replaces a function of the plan")
+@pytest.mark.usefixtures("sorts_in_pieces")
 @pytest.mark.parametrize("name", CASES)
 def test_plans_name_the_algorithms_in_their_order(name):
     changed, expected = CASES[name]
