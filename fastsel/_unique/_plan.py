@@ -19,8 +19,8 @@ SHARE_OF_TAIL = 4
 # A window of all sampled keys serves direct addressing as well as the densest window does, unless
 # it has more than WHOLE_SHARE times the entries, and more than 1 in CHEAP_SHARE of the entries that
 # pay: a smaller table takes next to no time beside the keys.
-WHOLE_SHARE = 4
-CHEAP_SHARE = 8
+WHOLE_SHARE = 8
+CHEAP_SHARE = 4
 
 # Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
 # a sample, if the keys are not in order already: a sample would take longer than it saves. Where

@@ -111,11 +111,11 @@ def test_the_number_of_groups_is_not_estimated_before_it_is_needed():
 
 
 def test_the_densest_window_is_chosen_if_the_whole_range_has_many_more_entries_and_is_not_cheap():
-    windows = (5, 4000), (6, 1000)
-    assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (5, 4000)
-    windows = (5, 4001), (6, 1000)
+    windows = (5, 8000), (6, 1000)
+    assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (5, 8000)
+    windows = (5, 8001), (6, 1000)
     assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (6, 1000)
-    assert _plan.fitting_window(facts_of(windows=windows), 8 * 4001) == (5, 4001)
+    assert _plan.fitting_window(facts_of(windows=windows), 4 * 8001) == (5, 8001)
     assert _plan.fitting_window(facts_of(windows=windows), 999) is None
     assert _plan.fitting_window(facts_of(windows=((0, 0), (0, 0))), 999) is None
 
