@@ -100,8 +100,12 @@ def sorts_many(search):
     keys in the cache."""
     if not search.ascending or search.expected * SORTED_SHARE <= search.size:
         return False
-    has_heavy_tail = search.mostly_repeated and search.expected * SHARE_OF_TAIL <= search.size
-    return not (has_heavy_tail and search.values_only) or sorts_at_once(search)
+    has_heavy_tail = (
+        search.mostly_repeated
+        and search.values_only
+        and search.expected <= min(search.size // SHARE_OF_TAIL, max_groups(search))
+    )
+    return not has_heavy_tail or sorts_at_once(search)
 
 
 def are_few(size, nbytes, ascending, positions):
@@ -120,8 +124,9 @@ def max_groups(search):
     """The maximum number of groups for hash tables that fit the cache; fewer if only some threads
     would fill a table, because all threads would work on partitions."""
     tables = table_count(search.nbytes, search.expected, search.threads)
-    share = SHARE_OF_TAIL if search.mostly_repeated else 1
-    return share * CACHE_BYTES // GROUP_BYTES * tables // search.threads
+    if tables == search.threads and search.mostly_repeated:
+        return SHARE_OF_TAIL * CACHE_BYTES // GROUP_BYTES
+    return CACHE_BYTES // GROUP_BYTES * tables // search.threads
 
 
 def window(search):
