@@ -281,7 +281,7 @@ def by_window(items, tests, output, invert):
     window = _plan.fitting_window(search, limit)
     if window is None:
         return None
-    return look_up_in_window(items, tests, window, has_nan, threads, output, invert)
+    return look_up_in_window(items, tests, window, limit, has_nan, threads, output, invert)
 
 
 def pieces(size):

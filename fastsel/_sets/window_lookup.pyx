@@ -14,6 +14,7 @@ from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._unique.dense cimport first_positions_plus_1
 from fastsel._unique.keys cimport Keys, any_t, fs_load_once, keys_t, load_word
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
+from fastsel._unique.sample cimport widened, window_t
 from fastsel._unique.window cimport WindowTable, find_entries
 
 cnp.import_array()
@@ -23,9 +24,10 @@ cdef enum:
 
 
 def look_up_in_window(Keys items not None, Keys tests not None, object window not None,
-                      bint has_nan, int threads, Output output, bint invert):
+                      uint64_t limit, bint has_nan, int threads, Output output, bint invert):
     """Which items are among the tests, as bool; or the result of `output`, if it is not None. None
-    if too many tests are outside of the window.
+    if too many tests are outside of the window, and a window of all tests has more than `limit`
+    entries.
 
     Items and tests are Keys: words of one rule, at least one item and one test. window is as for
     WindowTable. If has_nan, the word nan of the rule never matches. With an output there are fewer
@@ -38,7 +40,10 @@ def look_up_in_window(Keys items not None, Keys tests not None, object window no
         return None
     job = LookUpEntries(items, table, threads)
     if not job.list_outside(has_nan):
-        return None
+        window = job.window_of_all(has_nan)
+        if not 0 < window[1] <= limit:
+            return None
+        return look_up_in_window(items, tests, window, 0, has_nan, threads, output, invert)
     entry = ordered_key_of(tests.fields.order_map, tests.fields.rule.nan) - table.window.base
     has_nan = has_nan and entry < table.window.entries
     if output is not None:
@@ -98,6 +103,24 @@ cdef class LookUpEntries(Job):
             self.positions[self.n_outside] = self.table.outside_positions[j]
             self.n_outside += 1
         return True
+
+    cdef tuple window_of_all(self, bint has_nan):
+        """A window of all tests but nan if has_nan, after list_outside."""
+        cdef const keys_t *keys = &self.table.keys.fields
+        cdef uint64_t low = self.table.window.base, high = low + self.table.window.entries - 1
+        cdef uint64_t word, key
+        cdef Py_ssize_t j, k, n = 0
+        cdef window_t window
+        for k in range(self.table.chunks):
+            n += self.table.outside[k]
+        for j in range(n):
+            word = load_word(
+                <const char *>self.table.outside_words.data + j * keys.width, keys.width)
+            if not (has_nan and word == keys.rule.nan):
+                key = ordered_key_of(keys.order_map, word)
+                low, high = min(low, key), max(high, key)
+        window = widened(low, high, <uint64_t>-1 >> (64 - 8 * keys.width))
+        return window.base, window.entries
 
     cdef int set_range(self) except -1:
         """Set the range of all tests, if items can be compared with it. Bits are merged."""

@@ -216,3 +216,17 @@ def test_items_on_both_sides_of_the_range_of_the_tests(name, lone):
     items = np.concatenate((items.ravel(), np.full(20_000, high + 9, name), tests[:30]))
     assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
     assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
+
+
+@pytest.mark.parametrize("name", ["int32", "uint64", "M8[s]"])
+@pytest.mark.parametrize("step", [500, 2**24])
+def test_tests_outside_of_the_window_widen_it_or_are_hashed(name, step):
+    """The sample misses the 40 large tests: the window widens, unless its range is too wide."""
+    tests = np.resize(np.arange(1000), 60_000)
+    tests[::1500] = 3000 + step * np.arange(40)
+    tests = tests.astype(name)
+    if name == "M8[s]":
+        tests[::1000] = "NaT"
+    items = np.concatenate((tests, tests + 1, tests[::2] + 250))
+    assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
+    assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
