@@ -96,16 +96,15 @@ def plans(search):
 
 
 def sorts_many(search):
-    """Are so many keys distinct that all are sorted? Tables of the values of a heavy tail find most
-    keys in the cache."""
+    """Are so many keys distinct that all are sorted? Tables of a heavy tail find most keys in the
+    cache, but counts and ids cost twice as much, and more if tables are merged."""
     if not search.ascending or search.expected * SORTED_SHARE <= search.size:
         return False
-    has_heavy_tail = (
-        search.mostly_repeated
-        and search.values_only
-        and search.expected <= min(search.size // SHARE_OF_TAIL, max_groups(search))
-    )
-    return not has_heavy_tail or sorts_at_once(search)
+    if not search.mostly_repeated or not (search.values_only or search.threads == 1):
+        return True
+    share = SHARE_OF_TAIL if search.values_only else 2 * SHARE_OF_TAIL
+    fits = search.expected <= min(search.size // share, max_groups(search))
+    return not fits or sorts_at_once(search)
 
 
 def are_few(size, nbytes, ascending, positions):
