@@ -120,8 +120,9 @@ def are_few(size, nbytes, ascending, positions):
 
 
 def max_groups(search):
-    """The maximum number of groups for hash tables that fit the cache; fewer if only some threads
-    would fill a table, because all threads would work on partitions."""
+    """The maximum number of groups for hash tables that fit the cache; more if few groups have most
+    of the keys, and fewer if only some threads would fill a table, because all threads would work
+    on partitions."""
     tables = table_count(search.nbytes, search.expected, search.threads)
     if tables == search.threads and search.mostly_repeated:
         return SHARE_OF_TAIL * CACHE_BYTES // GROUP_BYTES
