@@ -36,9 +36,9 @@ cdef enum:
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
     # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_WHOLE_KEYS keys in less
     # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
-    # threads do. Repeated keys make parts uneven, but this sort faster: then it takes less time
-    # than several threads up to MAX_WHOLE_KEYS, and than two up to MAX_REPEATED_KEYS. More keys
-    # would delay the handling of signals.
+    # threads do. If few groups have most of the keys, parts are uneven, but this sort is faster:
+    # then it takes less time than several threads up to MAX_WHOLE_KEYS, and than two up to
+    # MAX_REPEATED_KEYS. More keys would delay the handling of signals.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_REPEATED_KEYS = 1 << 24
@@ -64,7 +64,7 @@ cpdef bint sorts_at_once(Search search) except -1:
         return True
     if size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False
-    return 2 * search.expected < size
+    return search.sample().mostly_repeated
 
 
 cdef class Sorting(Groups):

@@ -10,8 +10,9 @@ from comparison import assert_same
 from forcing import numpy_sorts_whole
 
 import fastsel
-from fastsel._unique import _plan
-from fastsel._unique.groups import Request
+from fastsel._unique import _keys, _plan
+from fastsel._unique.groups import Request, Search
+from fastsel._unique.sorting import sorts_at_once
 
 LARGE = 1_000_000
 
@@ -195,3 +196,26 @@ def test_few_groups_are_counted_by_a_sort_where_it_is_fast(whole, size, monkeypa
     assert_same(outputs, np.unique(items, return_counts=True))
     counted = "sorting" if whole else "tables"
     assert chosen == [counted, counted if size < 16_000 else "tables", "tables"]
+
+
+def heavy_tail(rng, size):
+    return rng.zipf(1.3, size) % 60_000 / 7
+
+
+def even_groups(rng, size):
+    return rng.integers(0, size // 5, size) / 7
+
+
+@pytest.mark.parametrize(
+    ("make", "threads", "most"),
+    [(even_groups, 1, 100_000), (even_groups, 2, 30_000), (even_groups, 8, 30_000)]
+    + [(heavy_tail, 1, 1_000_000), (heavy_tail, 2, 1_000_000), (heavy_tail, 8, 100_000)],
+)
+def test_one_call_sorts_more_keys_if_few_groups_have_most_of_them(make, threads, most):
+    for size in (255, 300, 30_000, 100_000, 1_000_000):
+        items = make(np.random.default_rng(1), size)
+        search = Search(_keys.keys_of(items, True), items, Request(), threads, threads)
+        with numpy_sorts_whole(True):
+            assert sorts_at_once(search) == (300 <= size <= most)
+        with numpy_sorts_whole(False):
+            assert not sorts_at_once(search)
