@@ -129,7 +129,7 @@ def unique(
         is_array
         and axis is None
         and array.size > 0
-        and _plan.are_few(array.size, array.nbytes, sorted, positions)
+        and _plan.needs_no_sample(array.size, array.nbytes, sorted, positions)
     )
     equal_nan = bool(equal_nan)
     if inverse_dtype is not None:

@@ -24,7 +24,8 @@ CHEAP_SHARE = 4
 
 # Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
 # a sample, if the keys are not in order already: a sample would take longer than it saves. Where
-# NumPy's sort is fast, it sorts SORTED_AT_ONCE times as many keys whose positions are not needed.
+# NumPy's sort is fast, SORTED_AT_ONCE times as many keys are sorted without a sample, if neither
+# the index nor the inverse is wanted.
 TINY_ITEMS = 2000
 SORTED_AT_ONCE = 8
 
@@ -74,7 +75,7 @@ def plans(search):
         yield PRESORTED
     request = search.request
     positions = request.index or request.inverse or request.grouped
-    if forced is None and are_few(search.size, search.nbytes, search.ascending, positions):
+    if forced is None and needs_no_sample(search.size, search.nbytes, search.ascending, positions):
         search.expect(search.size)
         yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
@@ -96,8 +97,9 @@ def plans(search):
 
 
 def sorts_many(search):
-    """Are so many keys distinct that all are sorted? Tables of a heavy tail find most keys in the
-    cache, but counts and ids cost twice as much, and more if tables are merged."""
+    """Are so many keys distinct that all are sorted? The hash table of a heavy tail has the
+    frequent keys in the cache. But counts and group ids double its time, and merging tables adds
+    more."""
     if not search.ascending or search.expected * SORTED_SHARE <= search.size:
         return False
     if not search.mostly_repeated or not (search.values_only or search.threads == 1):
@@ -107,7 +109,7 @@ def sorts_many(search):
     return not fits or sorts_at_once(search)
 
 
-def are_few(size, nbytes, ascending, positions):
+def needs_no_sample(size, nbytes, ascending, positions):
     """Are keys sorted, or hashed, without a sample? positions: the index, the inverse or grouped
     positions are wanted."""
     if size <= TINY_ITEMS:

@@ -126,7 +126,7 @@ cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n
     if keys.rule.nan_unequal:             # keys with the same bits need not be equal
         runs = <double>keys.size
     if distinct < n + unequal:
-        # Groups that the sample has more than three times say nothing about those that it misses.
+        # Groups that the sample has more than three times say nothing about the missing groups.
         groups = seen[3] + extrapolated(distinct - seen[3], seen[0], seen[1], seen[2], ratio)
     if keys.unequal != NULL:
         groups += level.count(keys.unequal, blocks_of(keys.size))
