@@ -1,6 +1,7 @@
-"""A filter of recent keys, for first occurrences of few groups. Before it becomes canonical, each
-key is compared with the recent key in its slot; if the two are equal, the key needs no lookup. The
-comparison takes about a quarter of the time of a lookup."""
+"""A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
+canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
+no lookup. The comparison takes about a quarter of the time of a lookup. Each slot also has the
+group id of its key, if the table has ids."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -34,19 +35,48 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
 
 cdef inline void *new_recent(const keys_t *keys) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
-    cdef void *recent = alloc_zeros(keys.width << FS_RECENT_BITS)
+    cdef void *recent = alloc_zeros((keys.width + sizeof(uint32_t)) << FS_RECENT_BITS)
     if recent != NULL:
         # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot.
         set_slot(recent, keys.width, 0, 1)
     return recent
 
 
-cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i,
-                             uint64_t word) noexcept nogil:
+cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogil:
+    """The group ids of the recent keys, by slot."""
+    return <uint32_t *>(<char *>recent + (keys.width << FS_RECENT_BITS))
+
+
+cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i, uint64_t word,
+                             uint32_t group_id) noexcept nogil:
     """Put key i into its slot, unless another thread has changed it since its word was loaded."""
     cdef uint64_t item = load_word(keys.data + i * keys.width, keys.width)
+    cdef uint32_t slot = fs_recent_slot(item, recent_factor(keys))
     if canonical(&keys.rule, item) == word:
-        set_slot(recent, keys.width, fs_recent_slot(item, recent_factor(keys)), item)
+        set_slot(recent, keys.width, slot, item)
+        recent_ids(recent, keys)[slot] = group_id
+
+
+cdef inline void count_recent(void *recent, const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
+                              const intptr_t *not_recent, Py_ssize_t n_not_recent,
+                              Py_ssize_t *counts) noexcept nogil:
+    """Add n keys from start on to the counts of their groups, except those that are not recent:
+    positions start + not_recent[k]. No branch depends on a key: all keys are counted by their
+    slots, and then those that are not recent are taken back."""
+    cdef const uint32_t *ids = recent_ids(recent, keys)
+    cdef uint32_t[BATCH] slots
+    cdef uint32_t factor = recent_factor(keys)
+    cdef Py_ssize_t j
+    if keys.width == 8:
+        for j in range(n):
+            slots[j] = fs_recent_slot((<const uint64_t *>keys.data)[start + j], factor)
+    else:
+        for j in range(n):
+            slots[j] = fs_recent_slot((<const uint32_t *>keys.data)[start + j], factor)
+    for j in range(n):
+        counts[ids[slots[j]]] += 1
+    for j in range(n_not_recent):
+        counts[ids[slots[not_recent[j]]]] -= 1
 
 
 cdef inline void set_slot(void *recent, Py_ssize_t width, uint32_t slot,

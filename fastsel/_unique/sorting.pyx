@@ -38,10 +38,12 @@ cdef enum:
     # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
     # threads do. If few groups have most of the keys, parts are uneven, but this sort is faster:
     # then it takes less time than several threads up to MAX_WHOLE_KEYS, and than two up to
-    # MAX_REPEATED_KEYS. More keys would delay the handling of signals.
+    # MAX_REPEATED_KEYS. More keys would delay the handling of signals. Tables count the keys of at
+    # most FEW_GROUPS groups in less time, because most keys are in the filter of recent keys.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_REPEATED_KEYS = 1 << 24
+    FEW_GROUPS = 2048
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
     # than the key before it.
     KEYS_PER_FALL = 64
@@ -63,6 +65,8 @@ cpdef bint sorts_at_once(Search search) except -1:
     if size <= (MAX_WHOLE_KEYS if search.threads == 1 else MAX_WHOLE_KEYS // 4):
         return True
     if size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
+        return False
+    if search.request.counts and search.sample().groups <= FEW_GROUPS:
         return False
     return search.sample().mostly_repeated
 

@@ -7,8 +7,8 @@ and so on. So threads share the work, and the groups of the merged table are in 
 occurrence. At first, the inverse of a chunk has the group ids of the chunk's table. `finish`
 replaces them by the final ids; before that, the caller may order the groups.
 
-If only first occurrences of words of 4 or 8 bytes are wanted, a filter has the recent keys; a key
-in the filter needs no lookup.
+If no inverse of words of 4 or 8 bytes is wanted, a filter has the recent keys; a key in the filter
+needs no lookup.
 """
 cimport cython
 cimport numpy as cnp
@@ -25,12 +25,12 @@ from fastsel._unique.groups cimport (
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, batch_of, batch_t, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
-from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
+from fastsel._unique.recent cimport count_recent, mark_recent, new_recent, not_recent_keys
 
 cnp.import_array()
 
 cdef enum:
-    # A batch uses the filter if at least half of its keys are recent. After MAX_MISSED batches in a
+    # A batch uses the filter if enough of its keys are recent (add_not_recent). After MAX_MISSED batches in a
     # row that have not used the filter, it is tried again only after MISSED_PERIOD batches.
     MAX_MISSED = 8
     MISSED_PERIOD = 256
@@ -164,7 +164,7 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
         if keys.is_word:
             prefetch_keys(keys, start + n, BATCH)
         if (chunk_table.recent == NULL or chunk_table.missed >= MAX_MISSED
-                or not add_not_recent(chunk_table, keys, start, n)):
+                or not add_not_recent(chunk_table, keys, start, n, counted)):
             add_batch(chunk_table, keys, start, n, counted, inverse)
         start += n
 
@@ -196,8 +196,9 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
                     ids_plus_1)
     elif with_ids:
         record(chunk_table.table.counts if counted else NULL, inverse, start, n, ids_plus_1)
-    else:
-        mark_recent_batch(chunk_table, keys, words, runs, run_starts, before)
+    if inverse == NULL:
+        mark_recent_batch(chunk_table, keys, words, runs, run_starts,
+                          ids_plus_1 if with_ids else NULL, before)
 
 
 cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
@@ -207,12 +208,12 @@ cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
 
 cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *keys,
                                    const uint64_t *words, Py_ssize_t n,
-                                   const Py_ssize_t *positions,
+                                   const Py_ssize_t *positions, const uint32_t *ids_plus_1,
                                    Py_ssize_t before) noexcept nogil:
     """Count a batch that has not used the filter. Put its n words into the filter if they have 4 or
     8 bytes, if each word equals itself (can_repeat), if at most half of them are new, and if fewer
     than MAX_MISSED batches in a row have not used the filter. Before the words were added, the
-    table had `before` groups."""
+    table had `before` groups. ids_plus_1 is NULL if the table has no ids."""
     cdef Py_ssize_t j
     chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
@@ -222,28 +223,42 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
         chunk_table.recent = new_recent(keys)
     if chunk_table.recent != NULL:
         for j in range(n):
-            mark_recent(chunk_table.recent, keys, positions[j], words[j])
+            mark_recent(chunk_table.recent, keys, positions[j], words[j],
+                        0 if ids_plus_1 == NULL else ids_plus_1[j] - 1)
 
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
-                                Py_ssize_t n) noexcept nogil:
-    """Add the words that are not recent. If more than half of the words are not recent, returns
-    False, and adds no word."""
+                                Py_ssize_t n, bint counted) noexcept nogil:
+    """Add the words that are not recent; if `counted`, count all words. If more than half of the
+    words are not recent, or a quarter if they are counted, returns False, and adds no word: lookups
+    of all words would take less time."""
     cdef intptr_t[BATCH + 64] positions
     cdef batch_t batch
     cdef uint64_t[BATCH] words
+    cdef uint32_t[BATCH] ids_plus_1
+    cdef bint with_ids = chunk_table.table.ids_plus_1 != NULL
     cdef Py_ssize_t k, not_recent = not_recent_keys(
         chunk_table.recent, keys, level, start, n, positions)
-    if 2 * not_recent > n:
+    if (4 if counted else 2) * not_recent > n:
         return False
     chunk_table.missed = 0
+    if counted:
+        count_recent(chunk_table.recent, keys, start, n, positions, not_recent,
+                     chunk_table.table.counts)
     for k in range(not_recent):
         positions[k] += start
         words[k] = key_at(keys, positions[k])
-        mark_recent(chunk_table.recent, keys, positions[k], words[k])
     if not_recent:
         batch = batch_of(keys, words, <Py_ssize_t *>positions, not_recent)
-        chunk_table.status = add_keys(&chunk_table.table, &batch, NULL)
+        chunk_table.status = add_keys(
+            &chunk_table.table, &batch, ids_plus_1 if with_ids else NULL)
+    if chunk_table.status:
+        return True
+    if counted:
+        record(chunk_table.table.counts, NULL, start, not_recent, ids_plus_1)
+    for k in range(not_recent):
+        mark_recent(chunk_table.recent, keys, positions[k], words[k],
+                    ids_plus_1[k] - 1 if with_ids else 0)
     return True
 
 

@@ -51,7 +51,7 @@ def test_keys_in_equal_steps_do_not_flood(seed, monkeypatch):
 
 
 def tables_succeed(keys, chunks=1, max_groups=1 << 16):
-    return make_tables(keys, max_groups=max_groups, counts=True, threads=chunks).find()
+    return make_tables(keys, max_groups=max_groups, inverse=True, threads=chunks).find()
 
 
 def test_tables_give_up_on_collisions(flood):

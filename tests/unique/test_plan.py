@@ -226,3 +226,15 @@ def test_one_call_sorts_more_keys_if_few_groups_have_most_of_them(make, threads,
             assert sorts_at_once(search) == (300 <= size <= most)
         with numpy_sorts_whole(False):
             assert not sorts_at_once(search)
+
+
+@pytest.mark.thread_unsafe(reason="sets the answer for all threads")
+@pytest.mark.parametrize(("groups", "faster"), [(1500, True), (3000, False)])
+def test_tables_count_few_groups_where_one_call_would_sort_them(groups, faster):
+    """The filter of recent keys makes tables faster, unless the keys are as few as one thread
+    sorts at once."""
+    for size in (100_000, 1_000_000):
+        items = np.random.default_rng(1).integers(0, groups, size) / 7
+        search = Search(_keys.keys_of(items, True), items, Request(counts=True), 1, 1)
+        with numpy_sorts_whole(True):
+            assert sorts_at_once(search) == (size == 100_000 or not faster)

@@ -178,15 +178,18 @@ def test_recent_keys_are_found_at_their_first_positions(
             array[::7][np.isnan(array[::7])] *= -1
         for equal_nan in (True, False) if array.dtype.kind == "f" else (True,):
             expected = first_positions_of(array, equal_nan)
+            counts = np.unique(array, return_counts=True, equal_nan=equal_nan)[1]
             for threads in (1, 2, 7):
                 with fastsel.threads(threads):
                     outputs = fastsel.unique(array, True, equal_nan=equal_nan, sorted=False)
+                    ascending = fastsel.unique(array, return_counts=True, equal_nan=equal_nan)
                 assert np.array_equal(outputs[1], expected)
                 assert outputs[0].tobytes() == array[expected].tobytes()
+                assert np.array_equal(ascending[1], counts)
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
-def test_recent_keys_that_share_a_slot_are_found(dtype):
+def test_recent_keys_that_share_a_slot_are_found(dtype, monkeypatch):
     """Among the keys are 0 and 1: an empty slot of the filter has 0, or 1 if it is slot 0."""
     words = np.arange(0, 2**31, 2**18).astype(dtype)  # as many words as slots
     rng = np.random.default_rng(7)
@@ -194,6 +197,9 @@ def test_recent_keys_that_share_a_slot_are_found(dtype):
         array = np.concatenate((rng.choice(keys, 4000), keys, [0, 1])).astype(dtype)
         outputs = fastsel.unique(array, return_index=True, sorted=False)
         assert np.array_equal(outputs[1], first_positions_of(array))
+        force(monkeypatch, "tables")
+        counts = fastsel.unique(array, return_counts=True)[1]
+        assert np.array_equal(counts, np.unique(array, return_counts=True)[1])
 
 
 @pytest.mark.parametrize(("chunks", "max_groups"), [(1, 4_999), (2, 2_000)])
