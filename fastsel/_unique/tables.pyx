@@ -30,8 +30,8 @@ from fastsel._unique.recent cimport count_recent, mark_recent, new_recent, not_r
 cnp.import_array()
 
 cdef enum:
-    # A batch uses the filter if enough of its keys are recent (add_not_recent). After MAX_MISSED batches in a
-    # row that have not used the filter, it is tried again only after MISSED_PERIOD batches.
+    # A batch uses the filter if enough of its keys are recent (add_not_recent). After MAX_MISSED
+    # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
     MAX_MISSED = 8
     MISSED_PERIOD = 256
 
