@@ -10,8 +10,8 @@ import numpy as np
 
 from fastsel._core import _config, _dtypes, _numpy, _threads
 from fastsel._unique import _keys, _plan, pieces, strings
-from fastsel._unique.canonical import ordered_keys
-from fastsel._unique.groups import Request, Search
+from fastsel._unique.canonical import append_keys, ordered_keys
+from fastsel._unique.groups import Request, Search, values_at
 from fastsel._unique.sorting import Sorting
 
 # NumPy orders MAX_ROWS or more rows: a word has no room for a row's group and a rank of its column
@@ -125,7 +125,7 @@ def _order_by_columns(values):
     order = tied = groups = None
     column, n_columns = 0, columns.shape[1]
     while True:
-        rows = slice(None) if order is None else order[tied]
+        rows = None if order is None else values_at(order, tied)
         words, column = _packed(columns, rows, groups, column)
         if column == n_columns:
             del columns  # frees its memory before the sort
@@ -133,10 +133,10 @@ def _order_by_columns(values):
         if order is None:
             order = word_order
         else:
-            order[tied] = rows[word_order]
+            order[tied] = values_at(rows, word_order)
         if column == n_columns:
             return order
-        words = words[word_order]
+        words = values_at(words, word_order)
         is_first = np.ones(len(words) + 1, bool)
         is_first[1:-1] = words[1:] != words[:-1]
         is_tied = ~(is_first[1:] & is_first[:-1])
@@ -178,24 +178,23 @@ def _words_of_bytes(rows):
 
 
 def _packed(columns, rows, groups, start):
-    """(words, stop): for each row of columns[rows], a word that packs the columns from start to
-    stop - 1, as many as fit. The highest bits have the row's group, unless groups is None. Earlier
-    columns have higher bits than later ones.
+    """(words, stop): for each of these rows (None: all), a word that packs the columns from start
+    to stop - 1, as many as fit. The highest bits have the row's group, unless groups is None.
+    Earlier columns have higher bits than later ones.
     """
     rule = _keys.loaded_rule(columns.dtype, True)
-    threads = _threads.for_bytes(len(columns) * columns.itemsize)
+    threads = _threads.for_bytes(len(columns) * columns.itemsize, _plan.COST)
     words, bits = groups, 0 if groups is None else int(groups[-1]).bit_length()
     for stop in range(start, columns.shape[1]):
-        keys = ordered_keys(columns[rows, stop], rule, threads)
-        keys -= keys.min()
-        more = int(keys.max()).bit_length()
+        keys, least, greatest = ordered_keys(columns[:, stop], rows, rule, threads)
+        more = (greatest - least).bit_length()
         if bits + more > 64 and stop > start:
             return words, stop
         if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
             distinct = _sorted(keys, Request(inverse=True))
-            more = (len(distinct.values) - 1).bit_length()
-            keys = distinct.finish(None)[0].astype(np.uint64)
-        words, bits = keys if words is None else words << np.uint64(more) | keys, bits + more
+            more, least = (len(distinct.values) - 1).bit_length(), 0
+            keys = distinct.finish(None)[0].view(np.uint64)
+        words, bits = append_keys(words, keys, least, more, threads), bits + more
     return words, columns.shape[1]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from fastsel._core import _threads
 from fastsel._unique import _ascending
+from fastsel._unique.groups import values_at
 from fastsel._unique.inverse import group_positions
 from fastsel._unique.objects import take_objects
 
@@ -77,7 +78,7 @@ def _reordered(output, order):
         return np.ascontiguousarray(output[order])
     if output.dtype.kind == "O":
         return take_objects(output, order)
-    return output.take(order, axis=0)
+    return values_at(output, order)
 
 
 def converted(inverse, dtype):

@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count
-from fastsel._core.scratch cimport new_u8
+from fastsel._core.scratch cimport new_u64, new_u8
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, item, run_length, seek, strided_t)
 from fastsel._simd.blocks cimport blocks_of
@@ -28,17 +28,24 @@ ctypedef enum field_kind:
 # ---- ordered keys -----------------------------------------------------------------------
 
 
-def ordered_keys(cnp.ndarray items not None, Rule rule not None, int threads):
-    """The ordered keys, uint64, of the items of a 1-d array; an item has 1, 2, 4 or 8 bytes."""
-    cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
-    out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
+def ordered_keys(cnp.ndarray items not None, positions, Rule rule not None, int threads):
+    """(keys, least, greatest): the ordered keys, uint64, of the items of a 1-d array at these
+    positions, or of all items if positions is None. An item has 1, 2, 4 or 8 bytes; there is at
+    least one key."""
     cdef OrderItems job = OrderItems()
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(items) if positions is None else len(positions)
+    cdef Py_ssize_t k
+    cdef uint64_t least = <uint64_t>-1, greatest = 0
+    out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     job.owned, job.items = items, <const char *>cnp.PyArray_DATA(items)
     job.stride, job.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
-    job.rule, job.order_map, job.out = rule.words, rule.order_map, out
+    job.positions, job.rule, job.order_map, job.out = positions, rule.words, rule.order_map, out
     job.units, job.chunks = size, chunk_count(size, threads, 2 * sizeof(uint64_t))
+    job.least, job.greatest = new_u64(job.chunks), new_u64(job.chunks)
     job.run(threads)
-    return out
+    for k in range(job.chunks):
+        least, greatest = min(least, job.least[k]), max(greatest, job.greatest[k])
+    return out, least, greatest
 
 
 cdef class OrderItems(Job):
@@ -46,17 +53,55 @@ cdef class OrderItems(Job):
     cdef const char *items
     cdef Py_ssize_t stride
     cdef Py_ssize_t width
+    cdef const Py_ssize_t[::1] positions
     cdef rule_t rule
     cdef uint64_t[3] order_map
     cdef uint64_t[::1] out
+    cdef uint64_t[::1] least      # by chunk
+    cdef uint64_t[::1] greatest
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] positions = self.positions
         cdef uint64_t[::1] out = self.out
-        cdef Py_ssize_t i
-        cdef uint64_t word
+        cdef uint64_t key, least = <uint64_t>-1, greatest = 0
+        cdef bint all_items = positions is None
+        cdef Py_ssize_t i, at
         for i in range(self.begin(k), self.begin(k + 1)):
-            word = load_word(self.items + i * self.stride, self.width)
-            out[i] = ordered_key_of(self.order_map, canonical(&self.rule, word))
+            at = i if all_items else positions[i]
+            key = load_word(self.items + at * self.stride, self.width)
+            key = ordered_key_of(self.order_map, canonical(&self.rule, key))
+            least, greatest = min(least, key), max(greatest, key)
+            out[i] = key
+        self.least[k], self.greatest[k] = least, greatest
+
+
+def append_keys(uint64_t[::1] words, uint64_t[::1] keys not None, uint64_t least, int bits,
+                int threads):
+    """Subtract `least` from the keys and append them, as the lowest `bits` bits, to the words.
+    Returns the words; or the keys, if words is None."""
+    cdef AppendKeys job = AppendKeys()
+    job.words, job.keys, job.least, job.bits = words, keys, least, bits
+    job.units = keys.shape[0]
+    job.chunks = chunk_count(job.units, threads, 3 * sizeof(uint64_t))
+    job.run(threads)
+    return (keys if words is None else words).base
+
+
+cdef class AppendKeys(Job):
+    cdef uint64_t[::1] words
+    cdef uint64_t[::1] keys
+    cdef uint64_t least
+    cdef int bits
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef uint64_t[::1] words = self.words, keys = self.keys
+        cdef Py_ssize_t i
+        if words is None:
+            for i in range(self.begin(k), self.begin(k + 1)):
+                keys[i] -= self.least
+        else:
+            for i in range(self.begin(k), self.begin(k + 1)):
+                words[i] = words[i] << self.bits | (keys[i] - self.least)
 
 
 # ---- are items canonical in memory? -----------------------------------------------------

@@ -64,7 +64,14 @@ cdef class Groups(Job):
 
 
 cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total)
-cdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions)
+cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions)
+
+
+cdef class TakeSlices(Job):
+    cdef const char *source
+    cdef const Py_ssize_t *positions
+    cdef Py_ssize_t width         # bytes of a slice
+    cdef char *out
 
 
 cdef class RankBlocks(Job):

@@ -17,7 +17,8 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
 from libc.string cimport memcpy
 
-from fastsel._core.parallel cimport chunk_count
+from fastsel._core.copying cimport LINE, copy_run_slices, is_movable
+from fastsel._core.parallel cimport choose_threads, chunk_count, thresholds
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport MAX_DIMS
@@ -26,13 +27,13 @@ from fastsel._positions.indices cimport flat
 from fastsel._positions.selected_items cimport compress
 from fastsel._simd.blocks cimport fs_popcount, is_item, is_sparse, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport keeps_words, keys_t
+from fastsel._unique.keys cimport BATCH, keeps_words, keys_t
 from fastsel._unique.sample cimport take_sample
 
-cdef extern from "numpy/arrayobject.h":
-    bint PyDataType_REFCHK(cnp.dtype)
-
 cnp.import_array()
+
+cdef enum:
+    TAKE_COST = 8   # a slice from anywhere takes about as many times as long as a copied one
 
 
 cdef class Request:
@@ -202,12 +203,6 @@ cpdef Py_ssize_t table_count(Py_ssize_t nbytes, Py_ssize_t groups,
     return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))
 
 
-cdef bint is_movable(cnp.ndarray rows):
-    """Can the items be copied as bytes?"""
-    return not PyDataType_REFCHK(<cnp.dtype>cnp.PyArray_DESCR(rows)) and (
-        cnp.PyArray_ITEMSIZE(rows) > 0)
-
-
 cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total):
     """The positions of the set bits, of which there are `total`."""
     out = new_result(total, cnp.NPY_INTP)
@@ -215,29 +210,51 @@ cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_
     return out
 
 
-cdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
+cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
     """The items, or slices, at these positions, with the bits that they have in rows. All positions
-    are positions of rows: otherwise other memory is read."""
-    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(rows), j
+    are positions of rows, in a contiguous array: otherwise other memory is read."""
+    cdef TakeSlices job
+    cdef cnp.npy_intp[MAX_DIMS] shape
     cdef const Py_ssize_t *at = <const Py_ssize_t *>cnp.PyArray_DATA(positions)
     cdef const char *source = <const char *>cnp.PyArray_DATA(rows)
-    cdef cnp.npy_intp groups = cnp.PyArray_SIZE(positions)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(positions), width
+    cdef int threads, ndim = cnp.PyArray_NDIM(rows)
     cdef cnp.ndarray values
-    cdef char *out
-    if cnp.PyArray_NDIM(rows) > 1 or not (is_movable(rows) and cnp.PyArray_IS_C_CONTIGUOUS(rows)):
+    if not (is_movable(rows) and cnp.PyArray_IS_C_CONTIGUOUS(rows)):
         return rows.take(positions, axis=0, mode="clip")
-    values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(rows))
-    out = <char *>cnp.PyArray_DATA(values)
-    if width == 8:
-        for j in range(groups):
-            memcpy(out + j * 8, source + at[j] * 8, 8)
-    elif width == 4:
-        for j in range(groups):
-            memcpy(out + j * 4, source + at[j] * 4, 4)
-    else:
-        for j in range(groups):
-            memcpy(out + j * width, source + at[j] * width, width)
+    memcpy(shape, cnp.PyArray_DIMS(rows), ndim * sizeof(cnp.npy_intp))
+    shape[0], width = n, cnp.PyArray_NBYTES(rows) // max(1, cnp.PyArray_DIM(rows, 0))
+    values = new_array(ndim, shape, <cnp.dtype>cnp.PyArray_DESCR(rows))
+    if n <= thresholds.small_items:
+        take_slices(source, width, at, n, <char *>cnp.PyArray_DATA(values))
+        return values
+    job = TakeSlices()
+    job.source, job.width, job.positions = source, width, at
+    job.out = <char *>cnp.PyArray_DATA(values)
+    threads = choose_threads(n * width, TAKE_COST)
+    job.units, job.chunks = n, chunk_count(n, threads, width + LINE)
+    job.run(threads)
     return values
+
+
+cdef class TakeSlices(Job):
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = self.begin(k)
+        take_slices(self.source, self.width, self.positions + start, self.begin(k + 1) - start,
+                    self.out + start * self.width)
+
+
+cdef void take_slices(const char *source, Py_ssize_t width, const Py_ssize_t *positions,
+                      Py_ssize_t n, char *out) noexcept nogil:
+    """Copy the n slices of `width` bytes at these positions, side by side, to out."""
+    cdef Py_ssize_t[BATCH] offsets
+    cdef Py_ssize_t start = 0, batch, j
+    while start < n:
+        batch = min(n - start, BATCH)
+        for j in range(batch):
+            offsets[j] = positions[start + j] * width
+        copy_run_slices(source, 0, 1, width, offsets, batch, out + start * width)
+        start += batch
 
 
 cdef class RankBlocks(Job):

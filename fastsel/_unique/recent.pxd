@@ -1,7 +1,7 @@
 """A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
 canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
-no lookup. The comparison takes about a quarter of the time of a lookup. Each slot also has the
-group id of its key, if the table has ids."""
+no lookup. The comparison takes about a quarter of the time of a lookup. If the table has ids, each
+slot has the id of its key, too."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -33,9 +33,10 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
     return count
 
 
-cdef inline void *new_recent(const keys_t *keys) noexcept nogil:
+cdef inline void *new_recent(const keys_t *keys, bint with_ids) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
-    cdef void *recent = alloc_zeros((keys.width + sizeof(uint32_t)) << FS_RECENT_BITS)
+    cdef void *recent = alloc_zeros(
+        (keys.width + (sizeof(uint32_t) if with_ids else 0)) << FS_RECENT_BITS)
     if recent != NULL:
         # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot.
         set_slot(recent, keys.width, 0, 1)
@@ -47,14 +48,21 @@ cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogi
     return <uint32_t *>(<char *>recent + (keys.width << FS_RECENT_BITS))
 
 
-cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i, uint64_t word,
-                             uint32_t group_id) noexcept nogil:
-    """Put key i into its slot, unless another thread has changed it since its word was loaded."""
-    cdef uint64_t item = load_word(keys.data + i * keys.width, keys.width)
-    cdef uint32_t slot = fs_recent_slot(item, recent_factor(keys))
-    if canonical(&keys.rule, item) == word:
-        set_slot(recent, keys.width, slot, item)
-        recent_ids(recent, keys)[slot] = group_id
+cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t *positions,
+                             const uint64_t *words, Py_ssize_t n,
+                             const uint32_t *ids_plus_1) noexcept nogil:
+    """Put the keys at n positions into their slots, except keys that another thread has changed
+    since their words were loaded. ids_plus_1 is NULL if the table has no ids."""
+    cdef uint64_t item
+    cdef uint32_t slot
+    cdef Py_ssize_t j
+    for j in range(n):
+        item = load_word(keys.data + positions[j] * keys.width, keys.width)
+        slot = fs_recent_slot(item, recent_factor(keys))
+        if canonical(&keys.rule, item) == words[j]:
+            set_slot(recent, keys.width, slot, item)
+            if ids_plus_1 != NULL:
+                recent_ids(recent, keys)[slot] = ids_plus_1[j] - 1
 
 
 cdef inline void count_recent(void *recent, const keys_t *keys, Py_ssize_t start, Py_ssize_t n,

@@ -211,20 +211,18 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    const Py_ssize_t *positions, const uint32_t *ids_plus_1,
                                    Py_ssize_t before) noexcept nogil:
     """Count a batch that has not used the filter. Put its n words into the filter if they have 4 or
-    8 bytes, if each word equals itself (can_repeat), if at most half of them are new, and if fewer
-    than MAX_MISSED batches in a row have not used the filter. Before the words were added, the
-    table had `before` groups. ids_plus_1 is NULL if the table has no ids."""
-    cdef Py_ssize_t j
+    8 bytes, if each word equals itself (can_repeat), if at most half of them are new, if fewer than
+    MAX_MISSED batches in a row have not used the filter, and if there are more batches than that.
+    Before the words were added, the table had `before` groups. ids_plus_1 is NULL if the table has
+    no ids."""
     chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
-            or keys.width < 4 or not can_repeat(keys)):
+            or keys.size <= MAX_MISSED * BATCH or keys.width < 4 or not can_repeat(keys)):
         return
     if chunk_table.recent == NULL:
-        chunk_table.recent = new_recent(keys)
+        chunk_table.recent = new_recent(keys, ids_plus_1 != NULL)
     if chunk_table.recent != NULL:
-        for j in range(n):
-            mark_recent(chunk_table.recent, keys, positions[j], words[j],
-                        0 if ids_plus_1 == NULL else ids_plus_1[j] - 1)
+        mark_recent(chunk_table.recent, keys, positions, words, n, ids_plus_1)
 
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
@@ -256,9 +254,8 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
         return True
     if counted:
         record(chunk_table.table.counts, NULL, start, not_recent, ids_plus_1)
-    for k in range(not_recent):
-        mark_recent(chunk_table.recent, keys, positions[k], words[k],
-                    ids_plus_1[k] - 1 if with_ids else 0)
+    mark_recent(chunk_table.recent, keys, <Py_ssize_t *>positions, words, not_recent,
+                ids_plus_1 if with_ids else NULL)
     return True
 
 
