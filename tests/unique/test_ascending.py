@@ -10,6 +10,7 @@ from grids import covering
 
 import fastsel
 from fastsel._unique import _ascending, _plan
+from fastsel._unique.groups import values_at
 
 MIN_KERNEL_ITEMS = _plan.TINY_ITEMS + 1
 SIZES = (1, 2, 63, 64, 65, MIN_KERNEL_ITEMS - 1, MIN_KERNEL_ITEMS, MIN_KERNEL_ITEMS + 1)
@@ -283,3 +284,19 @@ def test_signalling_nan_among_few_values_keep_their_bits_without_a_warning(size,
     bits[::4] = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]
     expected = np.concatenate((bits[values == values], bits[::4]))
     assert _ascending.sort(values).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "c16", "V3", "S5", "U7", "O"])
+@pytest.mark.parametrize("slice_shape", [(), (1,), (3,), (2, 2)])
+def test_values_at_positions_equal_those_of_numpy(dtype, slice_shape, kernels_with_few_threads):
+    rng = np.random.default_rng(4)
+    size = 2000 * int(np.prod(slice_shape))
+    if dtype == "O":
+        items = rng.integers(0, 9, size).astype(object)
+    else:
+        items = np.frombuffer(rng.bytes(size * np.dtype(dtype).itemsize), dtype)
+    rows = items.reshape(2000, *slice_shape)
+    for positions in (rng.integers(0, 2000, 5000), np.arange(3), np.array([], int)):
+        found = values_at(rows, positions)
+        assert found.shape == (len(positions), *slice_shape)
+        assert found.tobytes() == rows.take(positions, axis=0).tobytes()
