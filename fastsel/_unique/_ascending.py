@@ -180,10 +180,11 @@ def _words_of_bytes(rows):
 def _packed(columns, rows, groups, start):
     """(words, stop): for each of these rows (None: all), a word that packs the columns from start
     to stop - 1, as many as fit. The highest bits have the row's group, unless groups is None.
-    Earlier columns have higher bits than later ones.
+    Earlier columns have higher bits than later ones. Overwrites groups.
     """
     rule = _keys.loaded_rule(columns.dtype, True)
-    threads = _threads.for_bytes(len(columns) * columns.itemsize, _plan.COST)
+    size = len(columns) if rows is None else len(rows)
+    threads = _threads.for_bytes(size * columns.itemsize, _plan.COST)
     words, bits = groups, 0 if groups is None else int(groups[-1]).bit_length()
     for stop in range(start, columns.shape[1]):
         keys, least, greatest = ordered_keys(columns[:, stop], rows, rule, threads)
@@ -192,9 +193,14 @@ def _packed(columns, rows, groups, start):
             return words, stop
         if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
             distinct = _sorted(keys, Request(inverse=True))
-            more, least = (len(distinct.values) - 1).bit_length(), 0
-            keys = distinct.finish(None)[0].view(np.uint64)
-        words, bits = append_keys(words, keys, least, more, threads), bits + more
+            if distinct is None:
+                values, keys = _numpy.unique(keys, return_inverse=True)
+            else:
+                values, keys = distinct.values, distinct.finish(None)[0]
+            more, least, keys = (len(values) - 1).bit_length(), 0, keys.view(np.uint64)
+        # Words without bits are 0: keys of 64 bits cannot shift them.
+        words = append_keys(words if bits else None, keys, least, more, threads)
+        bits += more
     return words, columns.shape[1]
 
 

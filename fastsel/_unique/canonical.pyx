@@ -77,8 +77,8 @@ cdef class OrderItems(Job):
 
 def append_keys(uint64_t[::1] words, uint64_t[::1] keys not None, uint64_t least, int bits,
                 int threads):
-    """Subtract `least` from the keys and append them, as the lowest `bits` bits, to the words.
-    Returns the words; or the keys, if words is None."""
+    """Subtract `least` from the keys and append them, as the lowest `bits` bits, to the words, in
+    place; bits is less than 64. Returns the words; or the keys, if words is None."""
     cdef AppendKeys job = AppendKeys()
     job.words, job.keys, job.least, job.bits = words, keys, least, bits
     job.units = keys.shape[0]

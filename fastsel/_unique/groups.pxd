@@ -67,13 +67,6 @@ cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_
 cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions)
 
 
-cdef class TakeSlices(Job):
-    cdef const char *source
-    cdef const Py_ssize_t *positions
-    cdef Py_ssize_t width         # bytes of a slice
-    cdef char *out
-
-
 cdef class RankBlocks(Job):
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets

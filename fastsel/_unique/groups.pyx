@@ -212,7 +212,7 @@ cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_
 
 cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
     """The items, or slices, at these positions, with the bits that they have in rows. All positions
-    are positions of rows, in a contiguous array: otherwise other memory is read."""
+    are positions of rows, in a contiguous array of intp: otherwise other memory is read."""
     cdef TakeSlices job
     cdef cnp.npy_intp[MAX_DIMS] shape
     cdef const Py_ssize_t *at = <const Py_ssize_t *>cnp.PyArray_DATA(positions)
@@ -238,6 +238,11 @@ cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
 
 
 cdef class TakeSlices(Job):
+    cdef const char *source
+    cdef const Py_ssize_t *positions
+    cdef Py_ssize_t width
+    cdef char *out
+
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k)
         take_slices(self.source, self.width, self.positions + start, self.begin(k + 1) - start,

@@ -1,7 +1,7 @@
 """A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
 canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
-no lookup. The comparison takes about a quarter of the time of a lookup. If the table has ids, each
-slot has the id of its key, too."""
+no lookup. The comparison takes about a quarter of the time of a lookup. If keys are counted, each
+slot also has the id of its key's group."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -52,7 +52,7 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t 
                              const uint64_t *words, Py_ssize_t n,
                              const uint32_t *ids_plus_1) noexcept nogil:
     """Put the keys at n positions into their slots, except keys that another thread has changed
-    since their words were loaded. ids_plus_1 is NULL if the table has no ids."""
+    since their words were loaded. ids_plus_1 is NULL if keys are not counted."""
     cdef uint64_t item
     cdef uint32_t slot
     cdef Py_ssize_t j

@@ -38,8 +38,9 @@ cdef enum:
     # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
     # threads do. If few groups have most of the keys, parts are uneven, but this sort is faster:
     # then it takes less time than several threads up to MAX_WHOLE_KEYS, and than two up to
-    # MAX_REPEATED_KEYS. More keys would delay the handling of signals. Tables count the keys of at
-    # most FEW_GROUPS groups in less time, because most keys are in the filter of recent keys.
+    # MAX_REPEATED_KEYS. More keys would delay the handling of signals. But then tables count the
+    # keys of at most FEW_GROUPS groups in less time than this sort, because most keys are in their
+    # filter of recent keys; keys of which some equal no other are not in it.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_REPEATED_KEYS = 1 << 24
@@ -66,7 +67,8 @@ cpdef bint sorts_at_once(Search search) except -1:
         return True
     if size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False
-    if search.request.counts and search.sample().groups <= FEW_GROUPS:
+    if (search.request.counts and not search.keys.fields.rule.nan_unequal
+            and search.sample().groups <= FEW_GROUPS):
         return False
     return search.sample().mostly_repeated
 

@@ -196,9 +196,10 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
                     ids_plus_1)
     elif with_ids:
         record(chunk_table.table.counts if counted else NULL, inverse, start, n, ids_plus_1)
-    if inverse == NULL:
+    # Runs are counted in less time than recent keys are.
+    if inverse == NULL and not (counted and in_runs):
         mark_recent_batch(chunk_table, keys, words, runs, run_starts,
-                          ids_plus_1 if with_ids else NULL, before)
+                          ids_plus_1 if counted else NULL, before)
 
 
 cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
@@ -212,9 +213,9 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    Py_ssize_t before) noexcept nogil:
     """Count a batch that has not used the filter. Put its n words into the filter if they have 4 or
     8 bytes, if each word equals itself (can_repeat), if at most half of them are new, if fewer than
-    MAX_MISSED batches in a row have not used the filter, and if there are more batches than that.
-    Before the words were added, the table had `before` groups. ids_plus_1 is NULL if the table has
-    no ids."""
+    MAX_MISSED batches in a row have not used the filter, and if all keys take more batches than
+    that. Before the words were added, the table had `before` groups. ids_plus_1 is NULL if words
+    are not counted."""
     chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
             or keys.size <= MAX_MISSED * BATCH or keys.width < 4 or not can_repeat(keys)):
@@ -228,7 +229,7 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
                                 Py_ssize_t n, bint counted) noexcept nogil:
     """Add the words that are not recent; if `counted`, count all words. If more than half of the
-    words are not recent, or a quarter if they are counted, returns False, and adds no word: lookups
+    words are not recent, or an eighth if they are counted, returns False, and adds no word: lookups
     of all words would take less time."""
     cdef intptr_t[BATCH + 64] positions
     cdef batch_t batch
@@ -237,7 +238,7 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     cdef bint with_ids = chunk_table.table.ids_plus_1 != NULL
     cdef Py_ssize_t k, not_recent = not_recent_keys(
         chunk_table.recent, keys, level, start, n, positions)
-    if (4 if counted else 2) * not_recent > n:
+    if (8 if counted else 2) * not_recent > n:
         return False
     chunk_table.missed = 0
     if counted:
@@ -255,7 +256,7 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     if counted:
         record(chunk_table.table.counts, NULL, start, not_recent, ids_plus_1)
     mark_recent(chunk_table.recent, keys, <Py_ssize_t *>positions, words, not_recent,
-                ids_plus_1 if with_ids else NULL)
+                ids_plus_1 if counted else NULL)
     return True
 
 

@@ -300,3 +300,28 @@ def test_values_at_positions_equal_those_of_numpy(dtype, slice_shape, kernels_wi
         found = values_at(rows, positions)
         assert found.shape == (len(positions), *slice_shape)
         assert found.tobytes() == rows.take(positions, axis=0).tobytes()
+
+
+def test_rows_whose_first_column_is_constant_and_whose_second_takes_64_bits_are_sorted():
+    """Words of no bits are not shifted by 64 bits, which C leaves undefined."""
+    rng = np.random.default_rng(8)
+    second = rng.integers(-(2**63), 2**63 - 1, 5000)
+    second[:2] = -(2**63), 2**63 - 1
+    rows = np.stack([np.full(5000, 7), second, rng.integers(0, 3, 5000)], axis=1)
+    order = _ascending.argsort(rows, False)[0]
+    assert np.array_equal(order, np.lexsort(rows.T[::-1]))
+
+
+def test_columns_have_ranks_if_the_kernel_gives_way(monkeypatch):
+    """It gives way to NumPy if a part has too many keys."""
+    rng = np.random.default_rng(9)
+    rows = rng.integers(-(2**62), 2**62, (5000, 3))
+    rows[:, 0] //= 2**60  # most rows are tied
+    original = _ascending._sorted
+
+    def gives_way(values, request):
+        return None if request.inverse else original(values, request)
+
+    monkeypatch.setattr(_ascending, "_sorted", gives_way)
+    order = _ascending.argsort(rows, False)[0]
+    assert np.array_equal(order, np.lexsort(rows.T[::-1]))
