@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 LINE_PARAMETERS = ("implementation", "num_threads")
 COLUMNS = 4
 MAX_PANELS = 60
-PANEL_SIZE = (3.2, 2.1)  # inches
+PANEL_SIZE = (3.2, 2.4)  # inches
 MARGIN = 1.5  # factor above and below the values, without which noise would fill the panel
 LABEL_HEIGHT = 0.1
 UNITS = {"seconds": "s", "bytes": "B"}
@@ -137,13 +137,14 @@ def draw_panel(axes, title, lines, dates):
     axes.set_title("\n".join([*name.split(".", 1), inputs]), fontsize=7)
     axes.set_xticks(range(len(commits)), labels_of([dates[commit] for commit in commits]))
     axes.tick_params(labelsize=6, which="both")
+    axes.tick_params(axis="x", rotation=90)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def labels_of(dates):
     """The dates as labels; with the time of day if several commits are of one day."""
     of_one_day = len({date.date() for date in dates}) < len(dates)
-    return [date.strftime("%Y-%m-%d\n%H:%M" if of_one_day else "%Y-%m-%d") for date in dates]
+    return [date.strftime("%Y-%m-%d %H:%M" if of_one_day else "%Y-%m-%d") for date in dates]
 
 
 def color_of(label):
