@@ -179,8 +179,8 @@ def _words_of_bytes(rows):
 
 def _packed(columns, rows, groups, start):
     """(words, stop): for each of these rows (None: all), a word that packs the columns from start
-    to stop - 1, as many as fit. The highest bits have the row's group, unless groups is None.
-    Earlier columns have higher bits than later ones. Overwrites groups.
+    to stop - 1, as many columns as the word has room for. The highest bits have the row's group,
+    unless groups is None. Earlier columns have higher bits than later ones. Overwrites groups.
     """
     rule = _keys.loaded_rule(columns.dtype, True)
     size = len(columns) if rows is None else len(rows)

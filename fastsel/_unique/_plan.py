@@ -24,8 +24,8 @@ CHEAP_SHARE = 4
 
 # Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
 # a sample, if the keys are not in order already: a sample would take longer than it saves. Where
-# NumPy's sort is fast, SORTED_AT_ONCE times as many keys are sorted without a sample, if neither
-# the index nor the inverse is wanted.
+# NumPy's sort is fast, up to SORTED_AT_ONCE * TINY_ITEMS keys are sorted without a sample, if no
+# output depends on the positions of keys.
 TINY_ITEMS = 2000
 SORTED_AT_ONCE = 8
 
@@ -97,9 +97,9 @@ def plans(search):
 
 
 def sorts_many(search):
-    """Are so many keys distinct that all are sorted? The hash table of a heavy tail has the
-    frequent keys in the cache. But counts and group ids double its time, and merging tables adds
-    more."""
+    """Are so many keys distinct that it pays to sort all keys? The hash table of a heavy tail has
+    the frequent keys in the cache. But counts and group ids double its time, and merging tables
+    adds more."""
     if not search.ascending or search.expected * SORTED_SHARE <= search.size:
         return False
     if not search.mostly_repeated or not (search.values_only or search.threads == 1):

@@ -33,7 +33,9 @@ from fastsel._unique.sample cimport take_sample
 cnp.import_array()
 
 cdef enum:
-    TAKE_COST = 8   # a slice from anywhere takes about as many times as long as a copied one
+    # To copy slices from random positions takes about TAKE_COST times as long as to copy adjacent
+    # slices.
+    TAKE_COST = 8
 
 
 cdef class Request:

@@ -68,9 +68,9 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t 
 cdef inline void count_recent(void *recent, const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                               const intptr_t *not_recent, Py_ssize_t n_not_recent,
                               Py_ssize_t *counts) noexcept nogil:
-    """Add n keys from start on to the counts of their groups, except those that are not recent:
-    positions start + not_recent[k]. No branch depends on a key: all keys are counted by their
-    slots, and then those that are not recent are taken back."""
+    """Add n keys from start on to the counts of their groups, except the keys that are not recent,
+    at positions start + not_recent[k]. No branch depends on a key: one loop counts all keys by
+    their slots, and a second loop subtracts the keys that are not recent."""
     cdef const uint32_t *ids = recent_ids(recent, keys)
     cdef uint32_t[BATCH] slots
     cdef uint32_t factor = recent_factor(keys)

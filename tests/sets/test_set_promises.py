@@ -202,8 +202,8 @@ def test_tests_beyond_the_range_of_the_sample_are_found():
 @pytest.mark.parametrize("name", ["uint8", "int16", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("lone", ["none", "low", "high", "both"])
 def test_items_on_both_sides_of_the_range_of_the_tests(name, lone):
-    """Whole blocks of items beyond the range of the tests are skipped. Here some blocks have an
-    item at an end of the range or next to it, and some ranges are that of the dtype."""
+    """Whole blocks of items beyond the range of the tests are skipped. Here some blocks have
+    an item at an end of the tests' range or next to it, and some tests have the dtype's range."""
     limits = np.iinfo(name)
     low, high = int(limits.min) // 2 + 20, int(limits.max) // 2 + 40
     tests = np.arange(low, low + 90, dtype=name)
