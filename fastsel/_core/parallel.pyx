@@ -116,14 +116,14 @@ cdef class Job:
 
     cdef int run(self, int threads) except -1:
         """Handle all chunks without the GIL, on at most `threads` threads."""
-        if self.chunks == 1:
-            with nogil:
-                self.chunk(0)
-            return 0
-        return run_all(self, 1, threads, False)
+        return self.run_rounds(1, threads)
 
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1:
         """Handle the chunks of all rounds; a round begins when the round before has ended."""
+        if self.chunks * rounds == 1:
+            with nogil:
+                self.chunk(0)
+            return 0
         return run_all(self, rounds, threads, False)
 
     cdef int run_with_gil(self, int threads) except -1:

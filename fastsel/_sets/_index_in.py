@@ -18,8 +18,8 @@ from fastsel._sets.lookup_output import Output
 from fastsel._sets.table_lookup import (
     find_by_partitions,
     find_by_table,
+    find_by_table_of_items,
     find_in_few_keys,
-    mark_first_positions,
 )
 from fastsel._unique import _keys, _plan
 from fastsel._unique._distinct import unique
@@ -202,30 +202,19 @@ def _by_keys(items, tests, output, forced):
         return None
     swapped = items.size < tests.size
     table, others = (items, tests) if swapped else (tests, items)
-    request = Request(index=True, inverse=swapped, for_lookup=True)
+    request = Request(index=True, inverse=swapped, lookups=others.size)
     algorithm, search, expected = _membership.hash_plan(others, table, request, forced)
     result = None
     if algorithm == "tables":
         tables = Tables(search)
         if tables.find():
-            result = _by_table(tables, others, output, swapped, search.threads)
+            look_up = find_by_table_of_items if swapped else find_by_table
+            result = look_up(tables, others, output, search.threads)
     if result is None:
         if swapped:
             _, _, expected = _membership.hash_plan(items, tests, request, forced)
         result = find_by_partitions(tests, items, expected, output, search.threads)
     return result
-
-
-def _by_table(tables, others, output, swapped, threads):
-    """The result of `output` by one hash table; None if it needs too many probes. The table has all
-    tests or, if swapped, all items: then `others`, the tests, are looked up, and each group of
-    items gets the position of its first test."""
-    if not swapped:
-        return find_by_table(tables, others, output, threads)
-    first_positions = np.full(len(tables.index), -1)
-    if not mark_first_positions(tables, others, first_positions, threads):
-        return None
-    return output.write_all(tables.finish(first_positions)[0], threads)
 
 
 def _index_of_objects(items, tests):

@@ -11,6 +11,8 @@ from fastsel._core import _dtypes, _gate
 from fastsel._sets import _membership, _slices
 from fastsel._sets._membership import WantedMasks
 
+_MASKS = WantedMasks(True, False, invert=False), WantedMasks(True, False, invert=True)
+
 
 def isin(
     element: ArrayLike,
@@ -110,7 +112,7 @@ def isin(
             check_truth(assume_unique)
             mask = among(element.ravel(), test_elements.ravel(), bool(invert))
             if mask is not None:
-                return mask.reshape(element.shape)
+                return mask if element.ndim == 1 else mask.reshape(element.shape)
     arguments = _gate.non_defaults(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
     return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
@@ -142,7 +144,7 @@ def among(items, tests, invert):
         return None
     tests, mask = cast
     tests = tests if mask is None else tests[mask]
-    masks = _membership.masks(items, tests, WantedMasks(True, False, invert))
+    masks = _membership.masks(items, tests, _MASKS[invert])
     return masks and masks[0]
 
 

@@ -31,6 +31,10 @@ FILLED_SHARE = 4
 # table of up to FEW_ITEMS tests.
 FEW_ITEMS = 1 << 14
 
+# To sample the tests takes long beside the lookup if there are MANY_TESTS for each item. Then the
+# items are sampled first: if they are far apart, no window of the tests is tried.
+MANY_TESTS = 16
+
 # NumPy compares all objects with one test after the other. Hashing an object takes about the time
 # of MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
@@ -58,8 +62,8 @@ def numpy_is_faster(first, second):
     long doubles, whose keys need new memory."""
     dtype = first.dtype
     return (
-        first.size + second.size <= _gate.TINY_ITEMS
-        and (dtype.kind == "c" or (dtype.kind == "f" and dtype.itemsize > 8))
+        (dtype.kind == "c" or (dtype.kind == "f" and dtype.itemsize > 8))
+        and first.size + second.size <= _gate.TINY_ITEMS
         and dtype.isbuiltin == 1
         and dtype == second.dtype
         and dtype.isnative
@@ -73,7 +77,8 @@ def fewer_to_convert(items, tests):
     would take up to eight times their memory. Otherwise, the tests and None."""
     width = tests.dtype.itemsize
     if (
-        width < min(items.dtype.itemsize, 4)
+        width < 4
+        and width < items.dtype.itemsize
         and tests.ndim == 1
         and len(tests) > 1 << 8 * width
         and tests.dtype.kind in "biuf"
@@ -161,7 +166,7 @@ def masks(first, second, wanted):
         inverse = unique(both, return_inverse=True, equal_nan=False, sorted=False)[1]
         return masks(inverse[: len(first)], inverse[len(first) :], wanted)
     are_items, forced = first.ndim == 1, _plan.FORCED.get()
-    if 0 in (len(first), len(second), *first.shape[1:]):
+    if first.size == 0 or second.size == 0:
         if are_items and not _has_keys(first.dtype):
             return None
         are_equal = len(first) > 0 and len(second) > 0  # slices without items are equal
@@ -278,6 +283,10 @@ def by_window(items, tests, output, invert):
     limit = _plan.max_entries(
         *(size, size * items.width, threads), first_positions=positions, group_ids=positions
     )
+    if items.size * MANY_TESTS < tests.size:
+        few = items.if_nan_were_equal()
+        if _plan.fitting_window(Search(few, few.data, Request(), 1, 1), limit) is None:
+            return None
     window = _plan.fitting_window(search, limit)
     if window is None:
         return None
@@ -306,7 +315,7 @@ def _by_hash(first, second, wanted, forced):
     swapped = first.size < second.size
     items, tests = (second, first) if swapped else (first, second)
     of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]
-    algorithm, search, expected = hash_plan(items, tests, Request(for_lookup=True), forced)
+    algorithm, search, expected = hash_plan(items, tests, Request(lookups=items.size), forced)
     outputs = of_items, of_tests, wanted.invert, search.threads
     result = None
     if algorithm == "tables":

@@ -5,6 +5,20 @@ from fastsel._sets.lookup_output cimport output_t
 from fastsel._unique.hash_table cimport table_t
 from fastsel._unique.keys cimport keys_t
 
+cdef extern from *:
+    """
+    /* Sets a mark. Other threads may set it at the same time; in most calls it is set already. */
+    static inline void fs_mark(uint8_t *mark)
+    {
+    #if defined(_MSC_VER)
+        if (!*(volatile uint8_t *)mark) *(volatile uint8_t *)mark = 1;
+    #else
+        if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
+    #endif
+    }
+    """
+    void fs_mark(uint8_t *mark) noexcept nogil
+
 ctypedef struct lookup_t:
     keys_t keys
     const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
@@ -14,7 +28,7 @@ ctypedef struct lookup_t:
     uint8_t *mask                 # 1 if the other side has the key; with invert, 1 if it does not
     output_t *output              # of the position of the first equal key of the other side, or -1
     uint32_t *positions_plus_1    # this position plus one
-    const uint32_t *by_slot       # for these two outputs: see fill_by_slot
+    const uint32_t *by_slot       # for these two outputs: see fill_by_slot; or NULL
     # By group of the table: position of the first key of this side in the group; NULL if not
     # wanted.
     Py_ssize_t *first_positions

@@ -14,20 +14,6 @@ from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, table_t)
 from fastsel._unique.keys cimport BATCH, keys_t, load_words
 
-cdef extern from *:
-    """
-    /* Sets a mark. Other threads may set it at the same time; in most calls it is set already. */
-    static inline void fs_mark(uint8_t *mark)
-    {
-    #if defined(_MSC_VER)
-        if (!*(volatile uint8_t *)mark) *(volatile uint8_t *)mark = 1;
-    #else
-        if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
-    #endif
-    }
-    """
-    void fs_mark(uint8_t *mark) noexcept nogil
-
 
 cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
@@ -47,7 +33,8 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
         if marks == NULL:
             return NO_MEMORY
         memset(marks, 0, length_by_slot(table))
-    if status == 0 and (items.output != NULL or items.positions_plus_1 != NULL):
+    if (status == 0 and items.positions_plus_1 != NULL
+            and stop_item - item >= length_by_slot(table)):
         by_slot = <uint32_t *>alloc(length_by_slot(table) * sizeof(uint32_t))
         if by_slot == NULL:
             return NO_MEMORY
@@ -107,12 +94,13 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
 
     An item is found if the table has it; it marks its slot if marks is not NULL. A test is found if
     its slot is marked; marks[0] is 0: otherwise tests that the table does not have (NaN) are found,
-    too. For first_positions the table has ids, for `output` and positions_plus_1 there is
-    by_slot: otherwise memory at NULL is read."""
+    too. For `output`, positions_plus_1 and first_positions the table has ids: otherwise memory at
+    NULL is read."""
     cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
+    cdef uint8_t *mask
     cdef Py_ssize_t *found
     cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
     while start < stop:
@@ -123,29 +111,49 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
         if left < 0:
             return FLOODED
         if are_tests:
+            mask = side.mask + start
             for j in range(n):
-                side.mask[start + j] = marks[slots[j]] ^ invert
+                mask[j] = marks[slots[j]] ^ invert
         elif side.mask != NULL:
+            mask = side.mask + start
             for j in range(n):
-                side.mask[start + j] = (slots[j] != 0) ^ invert
+                mask[j] = (slots[j] != 0) ^ invert
         elif side.output != NULL:
             found = room_for(side.output, start, positions)
             for j in range(n):
-                found[j] = <Py_ssize_t>side.by_slot[slots[j]] - 1
+                found[j] = <Py_ssize_t>position_plus_1(table, side.by_slot, slots[j]) - 1
             write(side.output, start, n, found)
         elif side.positions_plus_1 != NULL:
             for j in range(n):
-                side.positions_plus_1[start + j] = side.by_slot[slots[j]]
-        elif side.first_positions != NULL:
+                side.positions_plus_1[start + j] = position_plus_1(
+                    table, side.by_slot, slots[j])
+        elif side.first_positions != NULL and is_any_found(slots, n):
             for j in range(n):
                 if slots[j]:
                     fs_mark_first(
                         side.first_positions + id_plus_1_of(table, slots[j]) - 1, positions[j])
-        if marks != NULL and not are_tests:
+        if marks != NULL and not are_tests and is_any_found(slots, n):
             for j in range(n):
                 fs_mark(marks + slots[j])
         start += n
     return 0
+
+
+cdef inline bint is_any_found(const uint32_t *slots, Py_ssize_t n) noexcept nogil:
+    cdef uint32_t found = 0
+    cdef Py_ssize_t j
+    for j in range(n):
+        found |= slots[j]
+    return found != 0
+
+
+cdef inline uint32_t position_plus_1(const table_t *table, const uint32_t *by_slot,
+                                     uint32_t slot_plus_1) noexcept nogil:
+    """The position plus one of the first key of the group for which `find_keys` wrote slot_plus_1;
+    0 if it wrote 0. by_slot is what fill_by_slot wrote, or NULL."""
+    if by_slot != NULL:
+        return by_slot[slot_plus_1]
+    return first_position_plus_1(table, id_plus_1_of(table, slot_plus_1)) if slot_plus_1 else 0
 
 
 cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:

@@ -1,11 +1,10 @@
 """Which keys of one array, the items, are in another array, the tests, and where; and which tests
 are among the items.
 
-Hash tables hold the tests; for mark_first_positions, the table holds the items, and the tests are
-looked up. `_membership` chooses: all keys are looked up in the merged table of
-tables.pyx, or both arrays are scattered by their hash, as in partitions.pyx, and each part has a
-table. Items are looked up in batches. A test is among the items
-if an item has marked its slot.
+Hash tables hold the tests; for find_by_table_of_items, the table holds the items, and the tests are
+looked up. `_membership` chooses: all keys are looked up in the merged table of tables.pyx, or both
+arrays are scattered by their hash, as in partitions.pyx, and each part has a table. Items are
+looked up in batches. A test is among the items if an item has marked its slot.
 
 If another thread changes a key meanwhile, only the results for this key, and for keys that equal
 its old or new value, are undefined.
@@ -18,7 +17,7 @@ from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32, new_u8
 from fastsel._sets.key_lookup cimport (
-    compare_ranges, fill_by_slot, length_by_slot, look_up, lookup_t)
+    compare_ranges, fill_by_slot, fs_mark, length_by_slot, look_up, lookup_t)
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.groups cimport Request, Search
@@ -48,13 +47,13 @@ def masks_by_table(Tables tables not None, Keys items not None, bint of_items,
     if of_tests:
         marks = new_u8(length_by_slot(&tables.tables[0].table))
         marks[:] = 0
-    job = LookUp(tables, items, items_out, invert, threads)
+    job = LookUp(tables, items, items_out, invert)
     job.marks = marks
     if not job.look_up_all(threads):
         return None
     if of_tests:
         marks[0] = 0
-        job = LookUp(tables, tables.search.keys, tests_out, invert, threads)
+        job = LookUp(tables, tables.search.keys, tests_out, invert)
         job.marks, job.are_tests = marks, True
         if not job.look_up_all(threads):
             return None
@@ -65,21 +64,27 @@ def find_by_table(Tables tables not None, Keys items not None, Output output not
                   int threads):
     """Write the output of all items; returns its result, or None if items need too many probes. The
     tests are the keys of `tables`, which have ids."""
-    cdef LookUp job = LookUp(tables, items, None, False, threads)
-    cdef uint32_t[::1] by_slot = new_u32(length_by_slot(job.table))
-    fill_by_slot(job.table, &by_slot[0])
-    job.side.by_slot, job.side.output = &by_slot[0], output.begin()
+    cdef LookUp job = LookUp(tables, items, None, False)
+    cdef uint32_t[::1] by_slot
+    if items.fields.size >= length_by_slot(job.table):
+        by_slot = new_u32(length_by_slot(job.table))
+        fill_by_slot(job.table, &by_slot[0])
+        job.side.by_slot = &by_slot[0]
+    job.side.output = output.begin()
     return output.result if job.look_up_all(threads) else None
 
 
-def mark_first_positions(Tables tables not None, Keys tests not None,
-                         Py_ssize_t[::1] first_positions not None, int threads):
-    """Write the position of the first test of each group of items to first_positions, which the
-    caller has filled with -1. The items are the keys of `tables`, which have ids. Returns False if
-    tests need too many probes."""
-    cdef LookUp job = LookUp(tables, tests, None, False, threads)
+def find_by_table_of_items(Tables tables not None, Keys tests not None, Output output not None,
+                           int threads):
+    """find_by_table, where the items are the keys of `tables`, which have an inverse: each group of
+    items gets the position of its first test. None if tests need too many probes."""
+    cdef LookUp job = LookUp(tables, tests, None, False)
+    cdef Py_ssize_t[::1] first_positions = new_intp(tables.tables[0].table.length)
+    first_positions[:] = -1
     job.side.first_positions = &first_positions[0]
-    return job.look_up_all(threads)
+    if not job.look_up_all(threads):
+        return None
+    return output.write_all(tables.finish(first_positions)[0], threads)
 
 
 def masks_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t expected,
@@ -118,7 +123,8 @@ def masks_of_few(cnp.ndarray first not None, cnp.ndarray second not None, Rule r
     empty; the smaller one has the table. None if keys need too many probes."""
     cdef bint swapped = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
     cdef Keys items = Keys(second if swapped else first, rule, seeds)
-    cdef Tables tables = table_of_few(first if swapped else second, rule, seeds, False)
+    cdef Tables tables = table_of_few(first if swapped else second, rule, seeds,
+                                      Request(lookups=items.fields.size))
     cdef bint of_items = of_second if swapped else of_first
     masks = None
     if tables is not None:
@@ -129,17 +135,21 @@ def masks_of_few(cnp.ndarray first not None, cnp.ndarray second not None, Rule r
 
 def find_in_few_keys(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule not None,
                      tuple seeds not None, Output output not None):
-    """find_by_table of two small arrays, as for masks_of_few; the tests have the table."""
-    cdef Tables tables = table_of_few(tests, rule, seeds, True)
+    """find_by_table of two small arrays, as for masks_of_few."""
+    cdef bint swapped = cnp.PyArray_SIZE(items) < cnp.PyArray_SIZE(tests)
+    cdef Keys others = Keys(tests if swapped else items, rule, seeds)
+    cdef Tables tables = table_of_few(items if swapped else tests, rule, seeds, Request(
+        index=True, inverse=swapped, lookups=others.fields.size))
     if tables is None:
         return None
-    return find_by_table(tables, Keys(items, rule, seeds), output, 1)
+    if swapped:
+        return find_by_table_of_items(tables, others, output, 1)
+    return find_by_table(tables, others, output, 1)
 
 
-cdef Tables table_of_few(cnp.ndarray tests, Rule rule, tuple seeds, bint positions):
+cdef Tables table_of_few(cnp.ndarray array, Rule rule, tuple seeds, Request request):
     """The table of a small array; None if it needs too many probes."""
-    cdef Search search = Search(
-        Keys(tests, rule, seeds), tests, Request(index=positions, for_lookup=True), 1, 1)
+    cdef Search search = Search(Keys(array, rule, seeds), array, request, 1, 1)
     cdef Tables tables
     search.expect(search.keys.fields.size)
     tables = Tables(search)
@@ -162,9 +172,9 @@ cdef class LookUp(Job):
     cdef bint are_tests
     cdef bint invert
     cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
-    cdef Py_ssize_t[::1] status   # of each chunk
+    cdef uint8_t flooded          # 1 if the keys of a chunk need too many probes
 
-    def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert, int threads):
+    def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert):
         """Look up `keys`. `out` gets the mask, or is None."""
         self.owned, self.invert, self.marks = (tables, keys, out), invert, None
         self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
@@ -172,23 +182,19 @@ cdef class LookUp(Job):
         self.side.keys = keys.fields
         self.side.mask = data_of(out)
         self.units = blocks_of(self.side.keys.size)
-        self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
-        self.status = new_intp(self.chunks)
 
     cdef bint look_up_all(self, int threads) except -1:
         """Look up all keys. Returns False if they need too many probes."""
-        cdef Py_ssize_t k
+        self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
         self.run(threads)
-        for k in range(self.chunks):
-            if self.status[k]:
-                return False
-        return True
+        return not self.flooded
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint8_t *marks = &self.marks[0] if self.marks is not None else NULL
-        self.status[k] = look_up(
-            self.table, self.table_keys, &self.side, self.begin(k) * 64,
-            min(self.begin(k + 1) * 64, self.side.keys.size), marks, self.are_tests, self.invert)
+        if look_up(self.table, self.table_keys, &self.side, self.begin(k) * 64,
+                   min(self.begin(k + 1) * 64, self.side.keys.size), marks, self.are_tests,
+                   self.invert):
+            fs_mark(&self.flooded)
 
 
 # ---- partitions ------------------------------------------------------------------------
@@ -282,7 +288,8 @@ cdef class CompareParts(Job):
         """The number of threads, at least one, whose tables fit into the room that both sides leave
         (room_beside)."""
         cdef const keys_t *keys = &self.tests.keys
-        cdef Py_ssize_t nbytes = table_bytes(keys, self.with_ids(), self.expected + BATCH)
+        cdef Py_ssize_t nbytes = table_bytes(
+            keys, self.with_ids(), self.tests.room_of_part(self.expected))
         cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
         if self.positions_plus_1 is not None:
             nbytes += nbytes // 2         # a slot with its id has at least 8 bytes; by_slot has 4
@@ -297,7 +304,7 @@ cdef class CompareParts(Job):
         cdef table_t table
         cdef Py_ssize_t status = table_start(
             &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
-            self.expected + BATCH)
+            self.tests.room_of_part(self.expected))
         items.mask = &self.items_mask[0] if self.items_mask is not None else NULL
         if self.positions_plus_1 is not None:
             items.positions_plus_1 = &self.positions_plus_1[0]

@@ -27,7 +27,7 @@ cdef class Request:
     cdef readonly bint counts         # the number of keys of each group
     cdef readonly bint grouped        # the positions of all keys, group after group
     cdef readonly bint ascending      # ascending values; otherwise the order of first occurrence
-    cdef readonly bint for_lookup     # other keys are looked up in the table
+    cdef readonly Py_ssize_t lookups  # how many other keys are looked up in the table
     cdef readonly object inverse_dtype    # None: intp
     cdef int inverse_type             # NumPy's number of a dtype that an algorithm may write
 

@@ -40,10 +40,10 @@ cdef enum:
 
 cdef class Request:
     def __init__(self, bint index=False, bint inverse=False, bint counts=False,
-                 bint ascending=True, bint grouped=False, bint for_lookup=False,
+                 bint ascending=True, bint grouped=False, Py_ssize_t lookups=0,
                  cnp.dtype inverse_dtype=None):
         self.index, self.inverse, self.counts = index, inverse, counts
-        self.ascending, self.grouped, self.for_lookup = ascending, grouped, for_lookup
+        self.ascending, self.grouped, self.lookups = ascending, grouped, lookups
         self.inverse_dtype, self.inverse_type = inverse_dtype, cnp.NPY_INTP
         if inverse_dtype is not None and inverse_dtype.itemsize == 4 and inverse_dtype.isnative:
             self.inverse_type = inverse_dtype.num

@@ -93,7 +93,8 @@ cdef class Partitions(Groups):
         is 2.5 times the bytes of the keys, less the bytes of the scatter and of the marks; but at
         least a byte per key."""
         cdef Scatter scatter = self.scatter
-        cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.with_ids, self.expected + BATCH)
+        cdef Py_ssize_t nbytes = table_bytes(
+            &scatter.keys, self.with_ids, scatter.room_of_part(self.expected))
         cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.four_bytes else 8)
         cdef Py_ssize_t room = scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)
         return <int>max(1, min(<Py_ssize_t>self.search.threads, room // nbytes))
@@ -126,7 +127,7 @@ cdef class Partitions(Groups):
         cdef table_t table
         cdef Py_ssize_t status = table_start(
             &table, &self.scatter.keys, self.with_ids, <Py_ssize_t>1 << 31, MAX_PART_BITS,
-            self.expected + BATCH)
+            self.scatter.room_of_part(self.expected))
         while part < stop and status == 0:
             table_clear(&table)
             if self.scatter.four_bytes:

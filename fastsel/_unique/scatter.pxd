@@ -28,6 +28,7 @@ cdef class Scatter:
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil
+    cdef Py_ssize_t room_of_part(self, Py_ssize_t expected) noexcept nogil
 
 
 cdef class ScatterByHash(Scatter):

@@ -50,6 +50,14 @@ cdef class Scatter:
         """The first entry of a part; if part is `parts`, the number of all entries."""
         return self.starts[part * self.key_chunks]
 
+    cdef Py_ssize_t room_of_part(self, Py_ssize_t expected) noexcept nogil:
+        """For how many groups a table starts that gets one part after the other: for the expected
+        groups of a part and one batch, but not for more than the keys of the largest part."""
+        cdef Py_ssize_t largest = 0, part
+        for part in range(self.parts):
+            largest = max(largest, self.start_of(part + 1) - self.start_of(part))
+        return min(expected + BATCH, largest)
+
 
 cdef class ScatterByHash(Scatter):
     """A part has the words of a range of hashes. Keys that equal no other key may all have the same

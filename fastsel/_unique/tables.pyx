@@ -34,6 +34,9 @@ cdef enum:
     # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
     MAX_MISSED = 8
     MISSED_PERIOD = 256
+    # Lookups are faster in a table with more room. The room of one group pays for itself after
+    # LOOKUPS_PER_GROUP lookups.
+    LOOKUPS_PER_GROUP = 4
 
 
 @cython.no_gc_clear               # __dealloc__ reads what self.memory owns
@@ -48,8 +51,8 @@ cdef class Tables(Groups):
         self.chunks = table_count(size * keys.width, self.expected, search.threads)
         self.max_groups = 2 * max(self.expected, CACHE_BYTES // GROUP_BYTES // self.chunks)
         self.with_ids = (request.inverse or request.counts or not keys.is_word
-                         or request.for_lookup and request.index)
-        self.skips_unequal = request.for_lookup and not request.inverse
+                         or request.lookups and request.index)
+        self.skips_unequal = request.lookups and not request.inverse
         self.key_blocks = blocks_of(size)
         self.chunks = min(self.key_blocks, self.chunks)
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 32 * max(8, keys.width))
@@ -72,9 +75,10 @@ cdef class Tables(Groups):
             raise MemoryError()
         if self.worst_status():
             return False
-        self.index = index = new_result(whole.length, cnp.NPY_INTP)
-        memcpy(cnp.PyArray_DATA(index), whole.first_positions, whole.length * sizeof(Py_ssize_t))
-        if not self.search.request.for_lookup:
+        if self.search.request.lookups == 0:
+            self.index = index = new_result(whole.length, cnp.NPY_INTP)
+            memcpy(
+                cnp.PyArray_DATA(index), whole.first_positions, whole.length * sizeof(Py_ssize_t))
             self.values = values_at(self.search.rows, index)
         return True
 
@@ -107,10 +111,12 @@ cdef class Tables(Groups):
         write the chunk's inverse if it is requested."""
         cdef const keys_t *keys = &self.search.keys.fields
         cdef chunk_table_t *chunk_table = &self.tables[k % self.chunks]
+        cdef Py_ssize_t room
         if k < self.chunks:
+            room = max(keys.size, self.search.request.lookups // LOOKUPS_PER_GROUP)
             chunk_table.status = table_start(
                 &chunk_table.table, keys, self.with_ids, self.max_groups, 0,
-                min(min(self.expected, self.max_groups) + BATCH, keys.size))
+                min(min(self.expected, self.max_groups) + BATCH, room))
             chunk_table.table.skips_unequal = self.skips_unequal
         if chunk_table.status == 0:
             fill(chunk_table, keys, self.first_key(k), self.first_key(k + self.chunks),

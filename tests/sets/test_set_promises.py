@@ -124,7 +124,7 @@ def test_different_strings_of_equal_hashes_are_distinct():
     first, second = texts[:40], texts[20:]
     for items, tests in ((first, second), (first, second[:25])):
         tables, keys = (
-            make_tables(tests, seeds=(2, 0), for_lookup=True),
+            make_tables(tests, seeds=(2, 0), lookups=1),
             keys_of(items, seeds=(2, 0)),
         )
         assert tables.find()
