@@ -127,8 +127,9 @@ make_installed() {  # an environment with the wheel and every package that tests
 
 make_serial() {
     fresh serial "numpy==2.0.*" "${tools[@]}" "scipy>=1.15"
-    # clang compiles this build, if it is installed. Warnings of the compiler are errors here, too.
-    build serial "$as_wheel" CC="$(type -P clang || type -P gcc)" FASTSEL_WARNINGS=1 FASTSEL_NO_OPENMP=1
+    # clang compiles this build, if it is installed. Warnings of the compiler are errors here, too. The
+    # base level is plain C, as for a CPU that has no level of its own.
+    build serial "$as_wheel" CFLAGS=-DFS_SSE2=0 CC="$(type -P clang || type -P gcc)" FASTSEL_WARNINGS=1 FASTSEL_NO_OPENMP=1
     "$python" -m pip install --quiet builds/serial/dist/*.whl
 }
 

@@ -9,3 +9,4 @@ fi
 run_tests "${suite[@]}" "${without[@]/#/--ignore=}" --hypothesis-profile=few \
     --ignore-glob="*/test_"{unique,tables,presorted,dense,sorting,few,huge,interrupts,memory,written_meanwhile}.py \
     "${also[@]}"
+FASTSEL_CPU=base run_tests "$tests"/*/test_{positions,count_nonzero,few_tests,small}.py

@@ -161,6 +161,61 @@ FS_BLOCK_BITS(32)
 FS_BLOCK_BITS(64)
 #undef FS_BLOCK_BITS
 
+#elif FS_LEVEL_NUMBER == 1 && FS_SSE2
+
+#define FS_EACH_8(x) _mm_set1_epi8((char)(x))
+#define FS_EACH_16(x) _mm_set1_epi16((short)(x))
+#define FS_EACH_32(x) _mm_set1_epi32((int)(x))
+#define FS_EACH_64(x) _mm_set1_epi64x((long long)(x))
+
+/* All ones in each lane of vector k whose bits in c equal v. */
+#define FS_EQUAL_LANES(width, p, k, c, v) \
+    _mm_cmpeq_epi##width(_mm_and_si128(_mm_loadu_si128((const __m128i *)(p) + (k)), c), v)
+
+/* equal_16_u*: a byte for each of 16 items, -1 if its bits in c equal v, otherwise 0. */
+static FS_INLINE __m128i AT(equal_16_u8)(const char *p, __m128i c, __m128i v)
+{
+    return FS_EQUAL_LANES(8, p, 0, c, v);
+}
+
+static FS_INLINE __m128i AT(equal_16_u16)(const char *p, __m128i c, __m128i v)
+{
+    return _mm_packs_epi16(FS_EQUAL_LANES(16, p, 0, c, v), FS_EQUAL_LANES(16, p, 1, c, v));
+}
+
+static FS_INLINE __m128i AT(equal_16_u32)(const char *p, __m128i c, __m128i v)
+{
+    __m128i low = _mm_packs_epi32(FS_EQUAL_LANES(32, p, 0, c, v), FS_EQUAL_LANES(32, p, 1, c, v));
+    __m128i high = _mm_packs_epi32(FS_EQUAL_LANES(32, p, 2, c, v), FS_EQUAL_LANES(32, p, 3, c, v));
+    return _mm_packs_epi16(low, high);
+}
+
+/* SSE2 does not compare 64 bits: the halves of an item are compared, and give neighbouring bytes of
+   low and high. */
+static FS_INLINE __m128i AT(equal_16_u64)(const char *p, __m128i c, __m128i v)
+{
+    __m128i low = AT(equal_16_u32)(p, c, v), high = AT(equal_16_u32)(p + 64, c, v);
+    return _mm_packus_epi16(_mm_and_si128(low, _mm_srli_epi16(low, 8)),
+                            _mm_and_si128(high, _mm_srli_epi16(high, 8)));
+}
+
+#define FS_BLOCK_BITS(width) \
+    static inline uint64_t AT(block_bits_u##width)(const char *p, uint##width##_t significant) \
+    { \
+        __m128i c = FS_EACH_##width(significant), zero = _mm_setzero_si128(); \
+        uint64_t w = 0; \
+        for (int k = 0; k < 4; k++) \
+            w |= (uint64_t)(uint32_t)_mm_movemask_epi8( \
+                     AT(equal_16_u##width)(p + 2 * width * k, c, zero)) << (16 * k); \
+        return ~w; \
+    }
+FS_BLOCK_BITS(8)
+FS_BLOCK_BITS(16)
+FS_BLOCK_BITS(32)
+FS_BLOCK_BITS(64)
+#undef FS_BLOCK_BITS
+#undef FS_EQUAL_LANES
+
 #else
 
 /* Packs 64 bytes, each 0 or 1, into 64 bits: a multiplication moves the bits of eight bytes to the

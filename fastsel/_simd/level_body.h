@@ -1,5 +1,5 @@
 /* The functions of fs_level_t, compiled once per CPU level (see levels.h).
-   FS_LEVEL_NUMBER is 1 (plain C), 2 (NEON), 3 (AVX2) or 4 (AVX-512 with VBMI2). */
+   FS_LEVEL_NUMBER is 1 (plain C, or SSE2), 2 (NEON), 3 (AVX2) or 4 (AVX-512 with VBMI2). */
 
 #if FS_LEVEL_NUMBER >= 2
 #define FS_POPCOUNT(w) __builtin_popcountll(w)

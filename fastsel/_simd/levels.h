@@ -30,6 +30,17 @@
 #define FS_X86 0
 #endif
 
+/* Every x86-64 CPU has SSE2, for the base level. -DFS_SSE2=0 compiles plain C instead, as for other
+   CPUs. */
+#if !defined(FS_SSE2)
+#if defined(__SSE2__) || defined(_M_X64)
+#define FS_SSE2 1
+#include <emmintrin.h>
+#else
+#define FS_SSE2 0
+#endif
+#endif
+
 #if defined(__aarch64__) && defined(__GNUC__)
 #define FS_NEON 1
 #include <arm_neon.h>

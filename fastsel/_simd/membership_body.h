@@ -72,6 +72,23 @@ static FS_INLINE void AT(flags)(uint64_t word, uint8_t *out)
         } \
         AT(flags)(found, out); \
     }
+#elif FS_LEVEL_NUMBER == 1 && FS_SSE2
+#define FS_EQUAL_FEW(width) \
+    static FS_INLINE void AT(equal_few_u##width)(const char *items, const uint64_t *tests, \
+                                                 const uint64_t *masks, ptrdiff_t count, \
+                                                 uint8_t *out) \
+    { \
+        __m128i found[4]; \
+        for (int j = 0; j < 4; j++) found[j] = _mm_setzero_si128(); \
+        for (ptrdiff_t k = 0; k < count; k++) { \
+            __m128i mask = FS_EACH_##width(masks[k]), test = FS_EACH_##width(tests[k]); \
+            for (int j = 0; j < 4; j++) \
+                found[j] = _mm_or_si128(found[j], AT(equal_16_u##width)( \
+                    items + 2 * width * j, mask, test)); \
+        } \
+        for (int j = 0; j < 4; j++) \
+            _mm_storeu_si128((__m128i *)out + j, _mm_and_si128(found[j], _mm_set1_epi8(1))); \
+    }
 #else
 #define FS_EQUAL_FEW(width) \
     static FS_INLINE void AT(equal_few_u##width)(const char *items, const uint64_t *tests, \
@@ -93,7 +110,6 @@ FS_EQUAL_FEW(16)
 FS_EQUAL_FEW(32)
 FS_EQUAL_FEW(64)
 #undef FS_EQUAL_FEW
-#if FS_LEVEL_NUMBER >= 3
 #undef FS_WORDS
 #undef FS_LOAD
 #undef FS_AND
@@ -103,7 +119,6 @@ FS_EQUAL_FEW(64)
 #undef FS_EACH_32
 #undef FS_EACH_64
 #undef FS_EQUAL
-#endif
 
 /* The contract is in level.h. */
 #define FS_AMONG_FEW(width) \
