@@ -1,6 +1,7 @@
 """intersect1d, union1d, setdiff1d and setxor1d: signatures, docstrings, and results from masks.
 
-`_membership` finds which items are in the other array; `unique` sorts the selected items.
+`_membership` finds which items are in the other array; `unique` sorts the selected items. Only
+setxor1d of numbers merges the sorted distinct numbers of both arrays.
 """
 
 from __future__ import annotations
@@ -10,14 +11,20 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate
+from fastsel._core import _dtypes, _gate, _threads
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._positions._positions import flatnonzero
 from fastsel._sets import _membership, _slices
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
+from fastsel._sets.merge import exclusive_or
 from fastsel._unique import _distinct
 from fastsel._unique._distinct import unique
+
+# A merge of two arrays is faster than hashing if the smaller one has at least MIN_MERGED items, and
+# the larger one at most MAX_RATIO times as many.
+MIN_MERGED = 1 << 11
+MAX_RATIO = 4
 
 
 @overload
@@ -352,6 +359,8 @@ def setxor1d(
     are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not are_base_arrays:
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
+    if both and _are_merged(*both):
+        return _by_merge(*both)
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
@@ -365,6 +374,38 @@ def setxor1d(
         nans = unique(np.concatenate(list(map(_nan_of, both))), equal_nan=False)
         values = np.concatenate((values[~_dtypes.is_nan(values)], nans))
     return _distinct.along(values, axis)
+
+
+def _are_merged(one, other):
+    """Does setxor1d merge these arrays? They are numbers or times of one dtype."""
+    dtype, sizes = one.dtype, sorted((one.size, other.size))
+    return (
+        one.ndim == 1
+        and dtype.kind in "biufmM"
+        and dtype.itemsize <= 8
+        and dtype.char != "e"
+        and dtype.isbuiltin == 1
+        and sizes[0] >= MIN_MERGED
+        and sizes[1] <= MAX_RATIO * sizes[0]
+    )
+
+
+def _by_merge(one, other):
+    """setxor1d, from the ascending distinct numbers of both arrays. NaN equals no other NaN."""
+    numbers, nans = zip(*map(_distinct_numbers, (one, other)), strict=True)
+    word = {"b": "u1", "m": "i8", "M": "i8"}.get(one.dtype.kind, one.dtype)
+    threads = _threads.for_bytes(sum(values.nbytes for values in numbers))
+    result = exclusive_or(*(values.view(word) for values in numbers), one.dtype, threads)
+    return np.concatenate((result, *nans)) if any(map(len, nans)) else result
+
+
+def _distinct_numbers(items):
+    """(numbers, nan): the ascending distinct numbers, and the NaN or NaT, if there is one."""
+    values = unique(items)
+    size = values.size
+    if items.dtype.kind not in "biu":
+        size -= int(_dtypes.is_nan(values[-1:])[0])
+    return values[:size], values[size:]
 
 
 def _nan_of(items):

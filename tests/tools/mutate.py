@@ -100,6 +100,7 @@ TESTS = {
     "packed_strings.pyx": ["str_objects", "missing_values"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": ["partitions", *UNIQUE],
+    "merge.pyx": ["merge", *SETS],
     "few_tests.pyx": ["few_tests", "index_in", *SETS],
     "window_lookup.pyx": ["index_in", "remap", *SETS],
     "table_lookup.pyx": SETS,

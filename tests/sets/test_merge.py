@@ -1,0 +1,74 @@
+"""setxor1d of numbers that a merge serves: at least MIN_MERGED, and not too different in size."""
+
+import numpy as np
+import pytest
+
+import fastsel
+from fastsel._sets._sets import MAX_RATIO, MIN_MERGED
+from fastsel._sets.merge import exclusive_or
+
+NUMBERS = ("?", "i1", "i2", "i4", "i8", "q", "u1", "u2", "u4", "u8", "f4", "f8")
+DTYPES = (*NUMBERS, "f2", ">i4", ">f8", "M8[s]", "m8[ns]", ">M8[D]")
+# The larger array is divided into chunks; 200_000 items have several.
+SIZES = (
+    *((MIN_MERGED - 1, MIN_MERGED), (MIN_MERGED, MIN_MERGED), (MIN_MERGED, MAX_RATIO * MIN_MERGED)),
+    *((MIN_MERGED, MAX_RATIO * MIN_MERGED + 1), (200_000, 60_001), (60_001, 200_000)),
+)
+
+
+def numbers(size, limit, dtype, rng):
+    """Numbers of both signs; floats also have NaN, infinities and zeros of both signs, times also
+    NaT."""
+    items = rng.integers(-limit, limit, size).astype("i8").astype(dtype)
+    if items.dtype.kind == "f":
+        items[::7], items[1::11], items[2::13] = np.nan, -0.0, np.inf
+    if items.dtype.kind in "mM":
+        items[::7] = "NaT"
+    return items
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_setxor1d_of_many_numbers_equals_numpy(dtype, sizes):
+    rng = np.random.default_rng(5)
+    for limit in (3, 30_000) if np.dtype(dtype).itemsize > 1 else (3, 100):
+        first, second = (numbers(size, limit, dtype, rng) for size in sizes)
+        wide = "f4" if dtype == "f2" else dtype  # on some CPUs, NumPy misplaces infinities of f2
+        expected = np.setxor1d(first.astype(wide), second.astype(wide)).astype(dtype)
+        results = []
+        for threads in (1, 2, 3, 7):
+            with fastsel.threads(threads):
+                results.append(fastsel.setxor1d(first, second))
+        np.testing.assert_array_equal(results[0], expected)
+        assert results[0].dtype == np.dtype(dtype).newbyteorder("=")
+        assert len({result.tobytes() for result in results}) == 1
+
+
+def test_setxor1d_of_integers_with_nothing_or_everything_in_common():
+    evens = np.arange(0, 100_000, 2)
+    assert fastsel.setxor1d(evens, evens).size == 0
+    assert fastsel.setxor1d(evens, evens + 1).tolist() == list(range(100_000))
+    assert fastsel.setxor1d(evens, evens + 100_000).tolist() == list(range(0, 200_000, 2))
+    extremes = np.concatenate((evens, np.iinfo("i8").max - evens, np.iinfo("i8").min + evens))
+    assert fastsel.setxor1d(extremes, evens).tolist() == sorted({*extremes.tolist()} - {*evens})
+
+
+def test_setxor1d_of_zeros_of_both_signs_and_nan():
+    first = np.concatenate((np.full(MIN_MERGED, -0.0), [np.nan, 1.0]))
+    second = np.concatenate((np.zeros(MIN_MERGED), [-np.nan, 2.0]))
+    assert fastsel.setxor1d(first, second).tolist()[:2] == [1.0, 2.0]
+    assert np.isnan(fastsel.setxor1d(first, second)[2:]).tolist() == [True, True]
+    only_nan = np.full(MIN_MERGED, np.nan)
+    assert np.isnan(fastsel.setxor1d(only_nan, only_nan)).tolist() == [True, True]
+    assert fastsel.setxor1d(only_nan, np.zeros(MIN_MERGED)).tolist()[0] == 0.0
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if dtype != "?"])
+def test_merge_of_every_small_pair(dtype):
+    """All pairs of subsets of five numbers."""
+    values = np.array([0, 1, 5, 100, 127], dtype)
+    subsets = [values[[bool(k >> j & 1) for j in range(5)]] for k in range(32)]
+    for first in subsets:
+        for second in subsets:
+            result = exclusive_or(first, second, values.dtype, 2)
+            assert result.tolist() == sorted({*first.tolist()} ^ {*second.tolist()})
