@@ -143,12 +143,12 @@ def window(search):
 
 
 def fitting_window(search, limit):
-    """The window of the whole sample, or the densest one, if it has at most `limit` entries; or
-    None."""
-    whole, densest = search.windows
-    if 0 < whole[1] <= min(limit, max(WHOLE_SHARE * densest[1], limit // CHEAP_SHARE)):
+    """The first window that has at most `limit` entries; or None. That of the whole sample has many
+    entries only if the next one does."""
+    whole, *denser = search.windows
+    if 0 < whole[1] <= min(limit, max(WHOLE_SHARE * denser[0][1], limit // CHEAP_SHARE)):
         return whole
-    return densest if 0 < densest[1] <= limit else None
+    return next((window for window in denser if 0 < window[1] <= limit), None)
 
 
 def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, counts=False):

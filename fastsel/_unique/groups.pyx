@@ -28,7 +28,7 @@ from fastsel._positions.selected_items cimport compress
 from fastsel._simd.blocks cimport fs_popcount, is_item, is_sparse, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, keeps_words, keys_t
-from fastsel._unique.sample cimport take_sample
+from fastsel._unique.sample cimport WINDOWS, take_sample
 
 cnp.import_array()
 
@@ -95,18 +95,17 @@ cdef class Search:
 
     @property
     def windows(self):
-        """(base, entries) of two windows for direct-address tables: of the whole sample, and its
-        densest window; entries are 0 if no such table serves the keys."""
+        """(base, entries) of windows for direct-address tables: of the whole sample, and of its
+        densest 95 % and 90 %; entries are 0 if no such table serves the keys."""
         cdef const keys_t *keys = &self.keys.fields
         cdef const sample_t *sample
         cdef bint are_ordered = keys.is_ordered and keys.unequal == NULL
         if are_ordered and keys.width <= 2 and not keys.rule.nan_unequal:
-            return ((0, 1 << 8 * keys.width),) * 2        # all words, without a sample
+            return ((0, 1 << 8 * keys.width),) * WINDOWS  # all words, without a sample
         if not are_ordered or not keeps_words(&keys.rule):
-            return ((0, 0),) * 2
+            return ((0, 0),) * WINDOWS
         sample = self.sample()
-        return ((sample.whole.base, sample.whole.entries),
-                (sample.densest.base, sample.densest.entries))
+        return tuple([(sample.windows[k].base, sample.windows[k].entries) for k in range(WINDOWS)])
 
     @property
     def values_only(self):

@@ -9,12 +9,15 @@ ctypedef struct window_t:
     uint64_t base
     uint64_t entries
 
+cdef enum:
+    WINDOWS = 3
+
 ctypedef struct sample_t:
     Py_ssize_t groups       # an estimate of the number of groups of all keys
     bint mostly_repeated    # at most half of the sampled keys are distinct
     bint mostly_nan         # at least half of the sample is NaN or NaT
-    window_t whole          # the range of the sample, and a little more
-    window_t densest        # the smallest range of WINDOW_SHARE of the sample, and a little more
+    # The smallest ranges of all sampled keys, of 95 %, and of 90 %, and a little more.
+    window_t[WINDOWS] windows
 
 
 cdef int take_sample(const keys_t *keys, sample_t *sample) except -1

@@ -4,7 +4,7 @@ The choice of the algorithm and the size of its tables depend on the sample; res
 cimport numpy as cnp
 from libc.math cimport fabs, pow, sqrt
 from libc.stdint cimport uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch, log2_width
@@ -22,7 +22,7 @@ cdef enum:
     SAMPLE_ROOTS = 8
     MIN_KEYS_PER_DRAWN = 64
     MIN_DRAWN = 256
-    # The densest window leaves out one in OUTSIDE_SHARE sampled keys.
+    # Window k leaves out k in OUTSIDE_SHARE sampled keys.
     OUTSIDE_SHARE = 20
 
 
@@ -53,7 +53,7 @@ cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
     unequal = unequal if keys.rule.nan_unequal else 0
     sample.groups = estimate(
         keys, words, drawn - unequal, unequal, changes, &sample.mostly_repeated)
-    sample.whole = sample.densest = window_t(0, 0)
+    memset(sample.windows, 0, sizeof(sample.windows))
     if keys.is_ordered and keys.unequal == NULL:
         find_windows(keys, words, drawn - unequal, sample)
     return 0
@@ -171,22 +171,30 @@ cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize
     """Find the windows for direct addressing of n ordered keys. Words of 1 and 2 bytes have a
     window of all their values; floats of 4 or 8 bytes have none, because some may not be
     canonical."""
-    cdef Py_ssize_t share = n - n // OUTSIDE_SHARE, i, best = 0
+    cdef Py_ssize_t k
     cdef uint64_t highest = <uint64_t>-1 >> (64 - 8 * keys.width)
     if keys.width <= 2:
         if not keys.rule.nan_unequal:
-            sample.whole = sample.densest = window_t(0, highest + 1)
+            for k in range(WINDOWS):
+                sample.windows[k] = window_t(0, highest + 1)
         return
     if n == 0 or not keeps_words(&keys.rule):
         return
     if keys.rule.nan_unequal:           # the window must not have nan, the highest ordered key
         highest -= 1
+    for k in range(WINDOWS):
+        sample.windows[k] = densest(sorted_keys, n, n - k * n // OUTSIDE_SHARE, highest)
+
+
+cdef window_t densest(const uint64_t *sorted_keys, Py_ssize_t n, Py_ssize_t share,
+                      uint64_t highest) noexcept:
+    """The window of the smallest range of `share` keys."""
+    cdef Py_ssize_t i, best = 0
     for i in range(n - share + 1):
         if (sorted_keys[i + share - 1] - sorted_keys[i]
                 < sorted_keys[best + share - 1] - sorted_keys[best]):
             best = i
-    sample.whole = widened(sorted_keys[0], sorted_keys[n - 1], highest)
-    sample.densest = widened(sorted_keys[best], sorted_keys[best + share - 1], highest)
+    return widened(sorted_keys[best], sorted_keys[best + share - 1], highest)
 
 
 cdef window_t widened(uint64_t low, uint64_t high, uint64_t highest) noexcept:

@@ -23,7 +23,7 @@ cnp.import_array()
 
 cdef enum:
     # A chunk has room for one key outside of the window in MAX_OUTSIDE_SHARE keys.
-    MAX_OUTSIDE_SHARE = 8
+    MAX_OUTSIDE_SHARE = 6
     # The chunks' counts of a word have 32 bits, and so have fewer keys.
     MAX_CHUNK_KEYS = 1 << 31
 

@@ -103,7 +103,7 @@ def find_dense(array, window, *, threads=1, **outputs):
 
 
 def windows_of(array):
-    """(base, entries) of the window of a sample of integers, and of its densest window."""
+    """(base, entries) of the windows of a sample of integers: of all its keys, and of fewer."""
     return search_for(integers(array)).windows
 
 

@@ -35,7 +35,7 @@ def facts_of(**changed):
         "ascending": True,
         "by_position": True,
         "request": Request(),
-        "windows": ((0, 0), (0, 0)),
+        "windows": ((0, 0),) * 3,
         "values_only": False,
         "mostly_nan": False,
         "mostly_repeated": False,
@@ -47,16 +47,16 @@ def facts_of(**changed):
 
 
 def whole(entries):
-    return {"windows": ((7, entries), (7, entries))}
+    return {"windows": ((7, entries),) * 3}
 
 
 # Each case: the facts that differ from the defaults, and the algorithms after `presorted`.
 CASES = {
     "narrow range": ({"ascending": False} | whole(1 << 17), ["dense", "tables"]),
     "range too wide for the table": (whole(1 << 26), ["tables"]),
-    "a typo": ({"windows": ((7, 10**9), (7, 1000))}, ["dense", "tables"]),
+    "a typo": ({"windows": ((7, 10**9), (7, 1000), (7, 900))}, ["dense", "tables"]),
     "a narrow window of a range that fits": (
-        {"windows": ((7, 10**6), (7, 10**4))},
+        {"windows": ((7, 10**6), (7, 10**4), (7, 10**4))},
         ["dense", "tables"],
     ),
     "very many keys of few groups": ({"size": 1 << 32, "nbytes": 1 << 35}, ["tables"]),
@@ -116,13 +116,14 @@ def test_the_number_of_groups_is_not_estimated_before_it_is_needed():
 
 
 def test_the_densest_window_is_chosen_if_the_whole_range_has_many_more_entries_and_is_not_cheap():
-    windows = (5, 8000), (6, 1000)
+    windows = (5, 8000), (6, 1000), (7, 10)
     assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (5, 8000)
-    windows = (5, 8001), (6, 1000)
+    windows = (5, 8001), (6, 1000), (7, 10)
     assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (6, 1000)
     assert _plan.fitting_window(facts_of(windows=windows), 4 * 8001) == (5, 8001)
-    assert _plan.fitting_window(facts_of(windows=windows), 999) is None
-    assert _plan.fitting_window(facts_of(windows=((0, 0), (0, 0))), 999) is None
+    assert _plan.fitting_window(facts_of(windows=windows), 999) == (7, 10)
+    assert _plan.fitting_window(facts_of(windows=windows), 9) is None
+    assert _plan.fitting_window(facts_of(windows=((0, 0),) * 3), 999) is None
 
 
 @pytest.mark.parametrize("threads", [1, 2, 128])
