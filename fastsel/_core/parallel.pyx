@@ -95,7 +95,7 @@ ctypedef struct run_t:
     Py_ssize_t round          # number of rounds that have begun
     int threads
     Py_ssize_t forks          # the number of forks when the call began
-    bint checks_signals       # the caller is the main thread
+    bint checks_signals       # the caller is the main thread, and does not keep the GIL
     fs_atomic_t pause         # 1: threads take no further chunk, to check signals or begin a region
     int64_t serial_until_us   # end of the serial time after which the call may begin a region; or 0
     int64_t worked            # microseconds that the caller has worked in the region
@@ -128,7 +128,7 @@ cdef class Job:
 
     cdef int run_with_gil(self, int threads) except -1:
         """Handle all chunks, and hold the GIL, so that no other thread changes an object while a
-        chunk reads it. Signal handlers run between chunks."""
+        chunk reads it. No signal handler runs: the caller checks signals between short passes."""
         return run_all(self, 1, 1 if FS_CHECKED else threads, True)
 
 
@@ -156,7 +156,7 @@ cdef int run_all(Job job, Py_ssize_t rounds, int threads, bint keeps_gil) except
     cdef bint is_time_to_check = True
     state.job, state.rounds, state.round, state.n_ranges = <void *>job, rounds, 0, 0
     state.threads, state.forks = threads, fs_load(&fs_forks)
-    state.checks_signals = PyThread_get_thread_ident() == main_thread
+    state.checks_signals = not keeps_gil and PyThread_get_thread_ident() == main_thread
     if state.checks_signals:
         start_clock()
     while is_time_to_check:

@@ -92,11 +92,12 @@ def _hashed_strings(items):
 def _hashed_packed_strings(flat):
     """The Groups of a 1-d array of StringDType, as `_hashed_strings` finds them; also None if a
     string is missing."""
-    hashes = packed_strings.hash_strings(flat, _keys.SEEDS)
+    threads = _threads.for_bytes(flat.nbytes, _plan.COST)
+    hashes = packed_strings.hash_strings(flat, _keys.SEEDS, threads)
     if hashes is None:
         return None
     index, inverse, counts = _group_hashes(hashes)
-    if not packed_strings.each_equals_first(flat, index, inverse):
+    if not packed_strings.each_equals_first(flat, index, inverse, threads):
         return None
     return KnownGroups(flat[index], index, inverse, counts)
 

@@ -2,9 +2,9 @@
 strings, words of leading characters as sort keys, and the runs of strings that are in order.
 
 Threads read the strings while the caller holds the GIL. So no Python code runs meanwhile, no string
-is freed, and no reference count changes. Between chunks and between rounds, signal handlers and
-other Python threads may change the array. In a build of Python without a GIL, no other thread may
-use the array: the caller passes a copy.
+is freed, and no reference count changes. Between rounds, signal handlers and other Python threads
+may change the array. In a build of Python without a GIL, no other thread may use the array: the
+caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -45,10 +45,10 @@ ctypedef struct characters_t:
 
 
 cdef class StringPass(Job):
-    """A pass over n > 0 objects, in rounds. The caller holds the GIL while chunks run; between
-    chunks and between rounds, signal handlers and other Python threads may run. Objects should be
-    bytes if the first object is bytes, otherwise str. A chunk fails at any other object, and the
-    pass ends after this round. CompareStrings has its own rule."""
+    """A pass over n > 0 objects, in rounds. The caller holds the GIL during a round; between rounds,
+    signal handlers and other Python threads may run. Objects should be bytes if the first object is
+    bytes, otherwise str. A chunk fails at any other object, and the pass ends after this round.
+    CompareStrings has its own rule."""
     cdef object owned             # the array that `items` points to
     cdef PyObject **items         # the objects of all rounds
     cdef Py_ssize_t start         # index of the first string of the round
