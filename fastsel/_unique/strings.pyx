@@ -45,10 +45,10 @@ ctypedef struct characters_t:
 
 
 cdef class StringPass(Job):
-    """A pass over n > 0 objects, in rounds. The caller holds the GIL during a round; between rounds,
-    signal handlers and other Python threads may run. Objects should be bytes if the first object is
-    bytes, otherwise str. A chunk fails at any other object, and the pass ends after this round.
-    CompareStrings has its own rule."""
+    """A pass over n > 0 objects, in rounds. The caller holds the GIL during a round; between two
+    rounds, signal handlers and other Python threads may run. Objects should be bytes if the first
+    object is bytes, otherwise str. A chunk fails at any other object, and the pass ends after this
+    round. CompareStrings has its own rule."""
     cdef object owned             # the array that `items` points to
     cdef PyObject **items         # the objects of all rounds
     cdef Py_ssize_t start         # index of the first string of the round
