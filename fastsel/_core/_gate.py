@@ -71,8 +71,8 @@ def as_array(name, value):
         array = np.asarray(value)
     except ValueError as error:  # lists of different lengths
         raise ValueError(f"{name} cannot be converted to an array: {error}") from error
-    is_container = isinstance(value, Iterable) and not hasattr(value, "__array__")
-    if array.dtype == object and array.ndim == 0 and is_container:
+    is_one_object = array.ndim == 0 and array.dtype == object
+    if is_one_object and isinstance(value, Iterable) and not hasattr(value, "__array__"):
         kind = type(value).__name__
         raise TypeError(f"{name} must be an array_like, got {kind} (use list({name}))")
     return array
