@@ -55,7 +55,7 @@ cdef class Job:
     # chunks may not have run, and the kernel can only clean up.
     cdef int run(self, int threads) except -1
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
-    cdef int run_with_gil(self, int threads) except -1
+    cdef int run_with_gil(self, int threads, bint checks_signals) except -1
 
 
 cdef class Thresholds:

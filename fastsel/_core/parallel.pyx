@@ -95,7 +95,7 @@ ctypedef struct run_t:
     Py_ssize_t round          # number of rounds that have begun
     int threads
     Py_ssize_t forks          # the number of forks when the call began
-    bint checks_signals       # the caller is the main thread, and does not keep the GIL
+    bint checks_signals       # the caller is the main thread, and signal handlers may run
     fs_atomic_t pause         # 1: threads take no further chunk, to check signals or begin a region
     int64_t serial_until_us   # end of the serial time after which the call may begin a region; or 0
     int64_t worked            # microseconds that the caller has worked in the region
@@ -124,12 +124,12 @@ cdef class Job:
             with nogil:
                 self.chunk(0)
             return 0
-        return run_all(self, rounds, threads, False)
+        return run_all(self, rounds, threads, False, True)
 
-    cdef int run_with_gil(self, int threads) except -1:
+    cdef int run_with_gil(self, int threads, bint checks_signals) except -1:
         """Handle all chunks, and hold the GIL, so that no other thread changes an object while a
-        chunk reads it. No signal handler runs: the caller checks signals between short passes."""
-        return run_all(self, 1, 1 if FS_CHECKED else threads, True)
+        chunk reads it. With checks_signals, signal handlers run between chunks."""
+        return run_all(self, 1, 1 if FS_CHECKED else threads, True, checks_signals)
 
 
 cdef class Clear(Job):
@@ -145,7 +145,8 @@ cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1:
     return job.run(threads)
 
 
-cdef int run_all(Job job, Py_ssize_t rounds, int threads, bint keeps_gil) except -1:
+cdef int run_all(Job job, Py_ssize_t rounds, int threads, bint keeps_gil,
+                 bint checks_signals) except -1:
     """Run the chunks of all rounds, without the GIL or, if keeps_gil, with it.
 
     Only the thread that holds the GIL releases it, and acquires it again: PyGILState_Ensure and
@@ -156,7 +157,7 @@ cdef int run_all(Job job, Py_ssize_t rounds, int threads, bint keeps_gil) except
     cdef bint is_time_to_check = True
     state.job, state.rounds, state.round, state.n_ranges = <void *>job, rounds, 0, 0
     state.threads, state.forks = threads, fs_load(&fs_forks)
-    state.checks_signals = not keeps_gil and PyThread_get_thread_ident() == main_thread
+    state.checks_signals = checks_signals and PyThread_get_thread_ident() == main_thread
     if state.checks_signals:
         start_clock()
     while is_time_to_check:

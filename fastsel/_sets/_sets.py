@@ -1,7 +1,7 @@
 """intersect1d, union1d, setdiff1d and setxor1d: signatures, docstrings, and results from masks.
 
-`_membership` finds which items are in the other array; `unique` sorts the selected items. Only
-setxor1d of numbers merges the sorted distinct numbers of both arrays.
+`_membership` finds which items are in the other array; `unique` sorts the selected items. setxor1d
+of many numbers merges the sorted distinct numbers of both arrays instead.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from fastsel._sets import _membership, _slices
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
 from fastsel._sets.merge import exclusive_or
-from fastsel._unique import _distinct
+from fastsel._unique import _distinct, _plan
 from fastsel._unique._distinct import unique
 
 # A merge of two arrays is faster than hashing if the smaller one has at least MIN_MERGED items, and
 # the larger one at most MAX_RATIO times as many.
-MIN_MERGED = 1 << 11
+MIN_MERGED = 1 << 16
 MAX_RATIO = 4
 
 
@@ -345,8 +345,9 @@ def setxor1d(
     Notes
     -----
     The notes of `isin` apply, but NumPy serves all objects. The items that are in only one array
-    are copied, and the notes of `unique` apply to the copy. Without `axis`, NumPy serves
-    subclasses, and dtypes whose common dtype cannot hold all their integers (int64 and uint64).
+    are copied, and the notes of `unique` apply to the copy, or to both arrays. Without `axis`,
+    NumPy serves subclasses, and dtypes whose common dtype cannot hold all their integers (int64 and
+    uint64).
 
     Examples
     --------
@@ -377,7 +378,7 @@ def setxor1d(
 
 
 def _are_merged(one, other):
-    """Does setxor1d merge these arrays? They are numbers or times of one dtype."""
+    """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16."""
     dtype, sizes = one.dtype, sorted((one.size, other.size))
     return (
         one.ndim == 1
@@ -385,6 +386,7 @@ def _are_merged(one, other):
         and dtype.itemsize <= 8
         and dtype.char != "e"
         and dtype.isbuiltin == 1
+        and not _plan.FORCED.get()
         and sizes[0] >= MIN_MERGED
         and sizes[1] <= MAX_RATIO * sizes[0]
     )

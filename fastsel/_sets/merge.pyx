@@ -36,21 +36,23 @@ ctypedef void (*write_t)(
 def exclusive_or(const number_t[::1] first not None, const number_t[::1] second not None,
                  cnp.dtype dtype not None, int threads):
     """The ascending numbers that are in exactly one array, as an array of the dtype, whose items
-    are as wide. Both arrays are ascending and distinct, and have no NaN."""
+    are as wide. Both arrays are ascending and distinct, have no NaN, and nobody writes to them:
+    otherwise the result is undefined. Any two arrays that nobody writes to are safe."""
     cdef Merge job = Merge(dtype, sizeof(number_t))
     cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0], k
     job.first = <const char *>&first[0] if n_first else NULL
     job.second = <const char *>&second[0] if n_second else NULL
     job.count, job.write = <count_t>&count_result[number_t], <write_t>&write_result[number_t]
     job.start(n_first + n_second, threads)
-    for k in range(job.chunks + 1):
+    for k in range(1, job.chunks + 1):
         if n_first >= n_second:
             job.first_starts[k] = chunk_start(n_first, job.chunks, k)
-            job.second_starts[k] = start_of_others(first, job.first_starts[k], second)
+            job.second_starts[k] = max(
+                job.second_starts[k - 1], start_of_others(first, job.first_starts[k], second))
         else:
             job.second_starts[k] = chunk_start(n_second, job.chunks, k)
-            job.first_starts[k] = start_of_others(second, job.second_starts[k], first)
-    job.first_starts[0] = job.second_starts[0] = 0
+            job.first_starts[k] = max(
+                job.first_starts[k - 1], start_of_others(second, job.second_starts[k], first))
     return job.merge(threads)
 
 
@@ -89,6 +91,7 @@ cdef class Merge(Job):
         self.chunks = chunk_count(size, threads, self.width)
         self.first_starts = new_intp(self.chunks + 1)
         self.second_starts = new_intp(self.chunks + 1)
+        self.first_starts[0] = self.second_starts[0] = 0
         self.offsets = new_intp(self.chunks + 1)
         return 0
 
@@ -118,14 +121,18 @@ cdef class Merge(Job):
 
 cdef Py_ssize_t count_result(const number_t *first, Py_ssize_t n_first, const number_t *second,
                              Py_ssize_t n_second) noexcept nogil:
-    """The number of numbers that are in exactly one range. No branch depends on a number."""
+    """The number of numbers that write_result writes. No branch depends on a number. Of two numbers
+    that are neither less nor greater than each other, both are left out: so NaN ends no loop late.
+    """
     cdef Py_ssize_t i = 0, j = 0, both = 0
     cdef number_t one, other
+    cdef int less, greater
     while i < n_first and j < n_second:
         one, other = first[i], second[j]
-        both += one == other
-        i += one <= other
-        j += other <= one
+        less, greater = one < other, other < one
+        both += 1 - (less | greater)
+        i += 1 - greater
+        j += 1 - less
     return n_first + n_second - 2 * both
 
 
@@ -135,11 +142,13 @@ cdef void write_result(const number_t *first, Py_ssize_t n_first, const number_t
     one takes its place if it is in both."""
     cdef Py_ssize_t i = 0, j = 0, n = 0
     cdef number_t one, other
+    cdef int less, greater
     while i < n_first and j < n_second and n < room:
         one, other = first[i], second[j]
-        out[n] = one if one <= other else other
-        n += one != other
-        i += one <= other
-        j += other <= one
+        less, greater = one < other, other < one
+        out[n] = other if greater else one
+        n += less | greater
+        i += 1 - greater
+        j += 1 - less
     if n < room:              # the other range has ended
         memcpy(out + n, first + i if i < n_first else second + j, (room - n) * sizeof(number_t))

@@ -163,6 +163,7 @@ FS_BLOCK_BITS(64)
 
 #elif FS_LEVEL_NUMBER == 1 && FS_SSE2
 
+/* Vectors whose lanes are all x; membership_body.h has them, too, and undefines them. */
 #define FS_EACH_8(x) _mm_set1_epi8((char)(x))
 #define FS_EACH_16(x) _mm_set1_epi16((short)(x))
 #define FS_EACH_32(x) _mm_set1_epi32((int)(x))

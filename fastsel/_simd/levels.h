@@ -3,7 +3,7 @@
    All levels have one source, level_body.h, which is included here for each level that the compiler
    can target. fs_best_level() chooses the best level that this CPU runs, up to the level that
    FASTSEL_CPU names; a name that is no level is ignored. Every level has the same results. The base
-   level is C without intrinsics; only gcc and clang on x86-64 and AArch64 have another level. */
+   level is plain C, or C with SSE2; only gcc and clang on x86-64 and AArch64 have another level. */
 #ifndef FASTSEL_LEVELS_H
 #define FASTSEL_LEVELS_H
 
@@ -35,10 +35,12 @@
 #if !defined(FS_SSE2)
 #if defined(__SSE2__) || defined(_M_X64)
 #define FS_SSE2 1
-#include <emmintrin.h>
 #else
 #define FS_SSE2 0
 #endif
+#endif
+#if FS_SSE2
+#include <emmintrin.h>
 #endif
 
 #if defined(__aarch64__) && defined(__GNUC__)

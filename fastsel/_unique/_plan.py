@@ -16,7 +16,7 @@ COST = 8
 SORTED_SHARE = 16
 SHARE_OF_TAIL = 4
 
-# A window of all sampled keys serves direct addressing as well as the densest window does, unless
+# A window of all sampled keys serves direct addressing as well as one of 95 % of them, unless
 # it has more than WHOLE_SHARE times the entries, and more than 1 in CHEAP_SHARE of the entries that
 # pay: a smaller table takes next to no time beside the keys.
 WHOLE_SHARE = 8
@@ -136,15 +136,15 @@ def window(search):
     limit = max_entries(
         *(search.size, search.nbytes, search.copy_threads),
         first_positions=search.by_position,
-        group_ids=search.request.inverse or search.request.counts,
+        group_ids=search.needs_group_ids,
         counts=search.request.counts,
     )
     return fitting_window(search, limit)
 
 
 def fitting_window(search, limit):
-    """The first window that has at most `limit` entries; or None. That of the whole sample has many
-    entries only if the next one does."""
+    """The window of the whole sample, or of its densest 95 % or 90 %: the first that has at most
+    `limit` entries, and that does not have many more than the next one; or None."""
     whole, *denser = search.windows
     if 0 < whole[1] <= min(limit, max(WHOLE_SHARE * denser[0][1], limit // CHEAP_SHARE)):
         return whole
@@ -155,17 +155,17 @@ def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, coun
     """The maximum number of entries of a direct-address table. Each thread has a table.
 
     An entry is a bit, or a byte if first positions are wanted; with counts, the table of each
-    thread also has a count of 4 bytes for each entry. With group_ids, which the inverse and the
-    counts need, there is also one group id of 4 bytes for each entry. The bits or bytes of a table
-    have at most CACHE_BYTES. All tables together have at most `budget` bytes; tables of bits alone,
-    whose threads may share one, have 4 bytes for each key.
+    thread also has a count of 4 bytes for each entry. With group_ids, there is also one group id of
+    4 bytes for each entry. The bits or bytes of a table have at most CACHE_BYTES. All tables
+    together have at most `budget` bytes, because the keys outside of the window take memory, too;
+    tables of bits alone, whose threads may share one, have 4 bytes for each key.
     """
     table_bits = 8 if first_positions else 32 if counts else 1
     entry_bits = 8 * first_positions + 32 * counts
-    if entry_bits == 0:
+    if entry_bits == 0 and not group_ids:
         return min(8 * CACHE_BYTES, 32 * size)
     # Keys of less than 8 bytes may have larger tables than their own bytes allow, if the tables fit
     # the cache.
-    budget = max(2 * nbytes, min(2 * 8 * size, CACHE_BYTES))
-    entry_bits = threads * entry_bits + 32 * group_ids
+    budget = max(5 * nbytes // 4, min(2 * 8 * size, CACHE_BYTES))
+    entry_bits = threads * max(entry_bits, 1) + 32 * group_ids
     return 8 * min(CACHE_BYTES // table_bits, budget // entry_bits)

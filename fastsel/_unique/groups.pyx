@@ -121,6 +121,13 @@ cdef class Search:
         cdef const keys_t *keys = &self.keys.fields
         return self.request.index or not (self.ascending and keeps_words(&keys.rule))
 
+    @property
+    def needs_group_ids(self):
+        """Does a direct-address table have to find the group id of each entry? The first positions
+        of ascending values need them, too."""
+        return (self.request.inverse or self.request.counts
+                or self.ascending and self.by_position)
+
 
 cdef class Groups(Job):
     """Groups of equal keys, in the order in which the algorithm finds them."""
@@ -135,6 +142,8 @@ cdef class Groups(Job):
         - index: the position of each group's first occurrence; None if it is not requested and
           the algorithm does not need it
         - direction: 1 if the values ascend, -1 if they descend, 0 if the algorithm does not say
+
+        If other keys are looked up in the table, only `finish` follows, with ranks.
         """
         raise NotImplementedError
 

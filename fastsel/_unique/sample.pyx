@@ -186,15 +186,15 @@ cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize
         sample.windows[k] = densest(sorted_keys, n, n - k * n // OUTSIDE_SHARE, highest)
 
 
-cdef window_t densest(const uint64_t *sorted_keys, Py_ssize_t n, Py_ssize_t share,
+cdef window_t densest(const uint64_t *sorted_keys, Py_ssize_t n, Py_ssize_t held,
                       uint64_t highest) noexcept:
-    """The window of the smallest range of `share` keys."""
+    """The window of the smallest range that holds `held` of n keys."""
     cdef Py_ssize_t i, best = 0
-    for i in range(n - share + 1):
-        if (sorted_keys[i + share - 1] - sorted_keys[i]
-                < sorted_keys[best + share - 1] - sorted_keys[best]):
+    for i in range(n - held + 1):
+        if (sorted_keys[i + held - 1] - sorted_keys[i]
+                < sorted_keys[best + held - 1] - sorted_keys[best]):
             best = i
-    return widened(sorted_keys[best], sorted_keys[best + share - 1], highest)
+    return widened(sorted_keys[best], sorted_keys[best + held - 1], highest)
 
 
 cdef window_t widened(uint64_t low, uint64_t high, uint64_t highest) noexcept:

@@ -2,9 +2,9 @@
 strings, words of leading characters as sort keys, and the runs of strings that are in order.
 
 Threads read the strings while the caller holds the GIL. So no Python code runs meanwhile, no string
-is freed, and no reference count changes. Between rounds, signal handlers and other Python threads
-may change the array. In a build of Python without a GIL, no other thread may use the array: the
-caller passes a copy.
+is freed, and no reference count changes. Between chunks and between rounds, signal handlers and
+other Python threads may change the array. In a build of Python without a GIL, no other thread may
+use the array: the caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -12,10 +12,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.scratch cimport new_intp, new_u8
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.keys cimport AHEAD
+from fastsel._unique.string_rounds cimport StringRounds, max_chunk_count
 
 cdef extern from "Python.h" nogil:
     bint PyUnicode_CheckExact(PyObject *string)
@@ -34,8 +34,7 @@ cdef extern from "hashing.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    ROUND_STRINGS = 1 << 16   # strings between two checks for signals: some milliseconds
-    STRING_BYTES = 128        # about how many bytes of a string a thread reads
+    CHECKED_STRINGS = 1 << 16  # find_runs compares so many strings between two checks for signals
     PREFETCH_OFFSET = 47      # of the eighth character of an ASCII str, in 64-bit CPython >= 3.12
 
 ctypedef struct characters_t:
@@ -44,52 +43,21 @@ ctypedef struct characters_t:
     int width               # bytes of a character
 
 
-cdef class StringPass(Job):
-    """A pass over n > 0 objects, in rounds. The caller holds the GIL during a round; between two
-    rounds, signal handlers and other Python threads may run. Objects should be bytes if the first
-    object is bytes, otherwise str. A chunk fails at any other object, and the pass ends after this
-    round. CompareStrings has its own rule."""
+cdef class StringPass(StringRounds):
+    """A pass over n > 0 objects. Objects should be bytes if the first object is bytes, otherwise
+    str. A chunk fails at any other object. CompareStrings has its own rule."""
     cdef object owned             # the array that `items` points to
     cdef PyObject **items         # the objects of all rounds
-    cdef Py_ssize_t start         # index of the first string of the round
-    cdef Py_ssize_t size          # number of strings of the round
     cdef bint are_bytes
-    cdef uint8_t[::1] failed      # by chunk: 1 if it has failed
 
     def __cinit__(self, cnp.ndarray strings, *_):
         assert cnp.PyArray_ISCARRAY_RO(strings)
         self.owned, self.items = strings, <PyObject **>cnp.PyArray_DATA(strings)
         self.are_bytes = self.items[0] != NULL and PyBytes_CheckExact(self.items[0])
 
-    cdef bint run_until_failure(self, int threads) except -1:
-        """Handle all strings, or stop after the round in which a chunk fails. Returns whether no
-        chunk has failed."""
-        cdef Py_ssize_t k, size = cnp.PyArray_SIZE(self.owned)
-        self.failed = new_u8(max_chunk_count(threads))
-        self.failed[:] = False
-        self.start = 0
-        while self.start < size:
-            self.size = min(size - self.start, ROUND_STRINGS)
-            self.chunks = chunk_count(self.size, threads, STRING_BYTES)
-            self.run_with_gil(threads)
-            for k in range(self.chunks):
-                if self.failed[k]:
-                    return False
-            self.start += self.size
-            if self.start < size:
-                PyErr_CheckSignals()
-                with nogil:       # other Python threads may run
-                    pass
-        return True
-
-    cdef Py_ssize_t first(self, Py_ssize_t k) noexcept nogil:
-        """The index of the first string of chunk k of the round."""
-        return self.start + chunk_start(self.size, self.chunks, k)
-
-
-cdef Py_ssize_t max_chunk_count(int threads) noexcept:
-    """The maximum number of chunks of a round."""
-    return chunk_count(ROUND_STRINGS, threads, STRING_BYTES)
+    cdef bint run_all_rounds(self, int threads) except -1:
+        """Handle all strings; returns whether no chunk has failed."""
+        return self.run_until_failure(cnp.PyArray_SIZE(self.owned), threads)
 
 
 # ---- hashes -----------------------------------------------------------------------------
@@ -104,7 +72,7 @@ def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads
     hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     job.hashes = hashes
     job.seed, job.factor = seeds
-    return hashes if job.run_until_failure(threads) else None
+    return hashes if job.run_all_rounds(threads) else None
 
 
 cdef class HashStrings(StringPass):
@@ -135,7 +103,7 @@ def each_equals_value(cnp.ndarray strings not None, cnp.ndarray values not None,
     assert cnp.PyArray_ISCARRAY_RO(values)
     job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
     job.group_ids = group_ids
-    return job.run_until_failure(threads)
+    return job.run_all_rounds(threads)
 
 
 cdef class CompareStrings(StringPass):
@@ -179,7 +147,7 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     measure.common_prefix, measure.widths = new_intp(max_chunks), new_u8(max_chunks)
     measure.common_prefix[:] = characters_of(measure.items[0], measure.are_bytes).length
     measure.widths[:] = 0
-    if not measure.run_until_failure(threads):
+    if not measure.run_all_rounds(threads):
         return None
     write.common_prefix = measure.common_prefix[0]
     for k in range(max_chunks):
@@ -188,7 +156,7 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     write.bits = 8 if width == 1 else 16 if width == 2 else 21  # of the largest character
     words = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     write.words = words
-    return words if write.run_until_failure(threads) else None
+    return words if write.run_all_rounds(threads) else None
 
 
 cdef class MeasureStrings(StringPass):
@@ -258,7 +226,7 @@ def find_runs(cnp.ndarray strings not None):
     if not is_string(items[0], are_bytes):
         return None
     for i in range(1, size):
-        if i % ROUND_STRINGS == 0:
+        if i % CHECKED_STRINGS == 0:
             PyErr_CheckSignals()
             if not is_string(items[i - 1], are_bytes):  # replaced by a signal handler
                 return None

@@ -120,6 +120,26 @@ def test_unique_takes_little_where_it_expects_too_few_groups(share_and_groups, s
     assert_little_memory(a, (), sorted, threads)
 
 
+@covering(
+    at_least=12,
+    size_and_bits=[(1_300_000, 21), (1_300_000, 22), (2_600_000, 20), (2_600_000, 23)],
+    outside_share=[0, 0.04, 0.09],
+    sorted=[True, False],
+    extras=EXTRAS,
+    dtype=["i4", "i8"],
+    threads=[1, 2, 16],
+)
+def test_unique_takes_little_for_ids_of_which_some_are_out_of_range(
+    size_and_bits, outside_share, sorted, extras, dtype, threads
+):
+    """A direct-address table has most of the ids, and a list the others."""
+    (size, bits), rng = size_and_bits, np.random.default_rng(1)
+    a = rng.integers(0, 1 << bits, size)
+    is_outside = rng.random(size) < outside_share
+    a[is_outside] = rng.integers(-(1 << 30), 1 << 30, is_outside.sum())
+    assert_little_memory(a.astype(dtype), extras, sorted, threads)
+
+
 def assert_little_memory(a, extras, sorted, threads):
     """Check that unique takes at most 2.5 times the memory of `a`, or 24 MB if that is more, and
     BYTES_PER_THREAD for each thread, beside its outputs. With the inverse of items of 4 bytes, 2.75

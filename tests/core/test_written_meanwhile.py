@@ -54,6 +54,25 @@ def test_array_written_meanwhile_gives_valid_results(name, dtype, shape, forced_
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64", "datetime64[s]"])
+def test_setxor1d_merges_arrays_written_meanwhile(dtype):
+    """The distinct numbers of such an array may not ascend, and may have several NaN or NaT."""
+    ascending = np.arange(300_000).astype(dtype)
+    missing = {"i": 600_000, "f": np.nan, "M": np.datetime64("NaT")}[ascending.dtype.kind]
+    first, second = ascending.copy(), ascending.copy()
+
+    def write():
+        first[:: first.size // 8] = ascending[-1]
+        first[::3] = missing
+        first[...] = ascending
+
+    def check():
+        assert len(fastsel.setxor1d(first, second)) <= first.size + second.size
+
+    with fastsel.threads(2):
+        while_writing(write, check, SECONDS)
+
+
 @covering(
     dtype=DTYPES,
     name=["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask", "first_nonzero"],

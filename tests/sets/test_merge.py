@@ -72,3 +72,21 @@ def test_merge_of_every_small_pair(dtype):
         for second in subsets:
             result = exclusive_or(first, second, values.dtype, 2)
             assert result.tolist() == sorted({*first.tolist()} ^ {*second.tolist()})
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f4", "f8"])
+def test_merge_of_unsorted_numbers_and_nan_ends_within_its_memory(dtype):
+    """`unique` returns such arrays if another thread writes to its input. The result is any."""
+    rng = np.random.default_rng(1)
+    ascending = np.arange(300_000).astype(dtype)
+    for _ in range(20):
+        first, second = ascending.copy(), ascending[: rng.integers(1, 300_000)].copy()
+        for array in (first, second):
+            array[rng.integers(0, array.size, 100)] = rng.integers(0, 600_000, 100)
+            array[:: array.size // 8 + 1] = 600_000  # at the limits of chunks
+            if array.dtype.kind == "f":
+                array[rng.integers(0, array.size, 100)] = np.nan
+        results = [exclusive_or(first, second, first.dtype, 1)]
+        for threads in (2, 3, 7):
+            results.append(exclusive_or(first, second, first.dtype, threads))
+        assert max(map(len, results)) <= first.size + second.size

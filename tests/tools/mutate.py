@@ -98,6 +98,8 @@ TESTS = {
     "sorting.pxd": ["sorting", *UNIQUE],
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
     "packed_strings.pyx": ["str_objects", "missing_values"],
+    "string_rounds.pyx": OBJECTS,
+    "string_rounds.pxd": OBJECTS,
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": ["partitions", *UNIQUE],
     "merge.pyx": ["merge", *SETS],

@@ -8,6 +8,7 @@ import pytest
 from callers import before_line
 from comparison import assert_same
 from forcing import numpy_sorts_whole
+from unique_kernels import integers, search_for
 
 import fastsel
 from fastsel._unique import _keys, _plan
@@ -34,6 +35,7 @@ def facts_of(**changed):
         "nbytes": 8 * LARGE,
         "ascending": True,
         "by_position": True,
+        "needs_group_ids": True,
         "request": Request(),
         "windows": ((0, 0),) * 3,
         "values_only": False,
@@ -239,3 +241,13 @@ def test_tables_count_few_groups_where_one_call_would_sort_them(groups, faster):
         search = Search(_keys.keys_of(items, True), items, Request(counts=True), 1, 1)
         with numpy_sorts_whole(True):
             assert sorts_at_once(search) == (size == 100_000 or not faster)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_heavy_tail_has_a_table_for_most_of_its_keys(seed):
+    """95 % of the keys have too wide a range for counts, 90 % have not."""
+    keys = np.minimum(np.random.default_rng(seed).zipf(1.2, 1_500_000), 2**40)
+    search = search_for(integers(keys), counts=True)
+    _, most, fewer = (entries for _, entries in search.windows)
+    assert _plan.window(search)[1] == fewer < most
+    assert_same(fastsel.unique(keys, return_counts=True), np.unique(keys, return_counts=True))
