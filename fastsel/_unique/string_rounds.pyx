@@ -8,7 +8,7 @@ from fastsel._core.parallel cimport chunk_count, chunk_start
 from fastsel._core.scratch cimport new_u8
 
 cdef enum:
-    ROUND_STRINGS = 1 << 14   # strings between two checks for signals
+    ROUND_STRINGS = 1 << 16   # strings between two checks for signals: about a millisecond
     STRING_BYTES = 128        # about how many bytes of a string a thread reads
 
 
