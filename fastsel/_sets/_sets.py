@@ -21,8 +21,8 @@ from fastsel._sets.merge import exclusive_or
 from fastsel._unique import _distinct, _plan
 from fastsel._unique._distinct import unique
 
-# A merge of two arrays is faster than hashing if the smaller one has at least MIN_MERGED items, and
-# the larger one at most MAX_RATIO times as many.
+# A merge of two arrays is faster than hashing if the smaller array has at least MIN_MERGED items,
+# and the larger array has at most MAX_RATIO times as many items.
 MIN_MERGED = 1 << 16
 MAX_RATIO = 4
 

@@ -34,7 +34,7 @@ cdef extern from "hashing.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    CHECKED_STRINGS = 1 << 16  # find_runs compares so many strings between two checks for signals
+    CHECKED_STRINGS = 1 << 16  # strings that find_runs compares between two checks for signals
     PREFETCH_OFFSET = 47      # of the eighth character of an ASCII str, in 64-bit CPython >= 3.12
 
 ctypedef struct characters_t:

@@ -56,7 +56,7 @@ def test_array_written_meanwhile_gives_valid_results(name, dtype, shape, forced_
 
 @pytest.mark.parametrize("dtype", ["int64", "float64", "datetime64[s]"])
 def test_setxor1d_merges_arrays_written_meanwhile(dtype):
-    """The distinct numbers of such an array may not ascend, and may have several NaN or NaT."""
+    """The merge may get distinct numbers that do not ascend, and several NaN or NaT."""
     ascending = np.arange(300_000).astype(dtype)
     missing = {"i": 600_000, "f": np.nan, "M": np.datetime64("NaT")}[ascending.dtype.kind]
     first, second = ascending.copy(), ascending.copy()
