@@ -22,7 +22,7 @@ from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, distance, item, run_length, seek, strided_t)
 from fastsel._positions.truth cimport (
-    FLAG_BLOCKS, FLAG_ITEMS, describe_number, describe_truth, pack_run, truth_t)
+    FLAG_BLOCKS, FLAG_ITEMS, count_zeros, describe_number, describe_truth, pack_run, truth_t)
 from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._simd.levels cimport level
 
@@ -38,6 +38,7 @@ cnp.import_array()
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
 cdef enum:
+    WHOLE_BYTES = 64              # by small_items: maximum bytes that one thread searches, no job
     SHORT_ROW = 256               # maximum items of a row that is searched together with other rows
     # Searched rows of fewer than NARROW items are searched as columns, if there are more columns
     # than items in a row. Otherwise, fewer than NARROW columns with gaps between their rows are
@@ -56,27 +57,42 @@ ctypedef struct unit_t:
 
 def first_nonzero(a):
     """The flat index of the first non-zero item of a C-contiguous array, or -1 if all items are
-    zero. Only the first small_items items are searched: if they are all zero and there are more
-    items, returns None; also for arrays that are not of native numbers."""
-    cdef uint64_t[FLAG_BLOCKS] bits
+    zero. One thread searches the first small_items items, and all items of up to WHOLE_BYTES times
+    small_items bytes. Returns None if these are zero and there are more items; also for arrays that
+    are not of native numbers."""
     cdef truth_t truth
-    cdef cnp.npy_intp start = 0, size, n, index = -1
+    cdef cnp.npy_intp index = -1, size, n
+    cdef const char *items
     if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_IS_C_CONTIGUOUS(a) or (
             not describe_number(&truth, a)):
         return None
-    size = min(cnp.PyArray_SIZE(a), thresholds.small_items)
-    while start < size and index < 0:
-        n = min(size - start, FLAG_ITEMS)
-        if pack_run(level, &truth, cnp.PyArray_BYTES(a) + start * cnp.PyArray_ITEMSIZE(a),
-                    cnp.PyArray_ITEMSIZE(a), n, bits):
+    items, size = cnp.PyArray_BYTES(a), cnp.PyArray_SIZE(a)
+    n = min(size, thresholds.small_items)
+    index = first_of_run(&truth, items, 0, n)
+    if index < 0 and n < size:
+        if cnp.PyArray_NBYTES(a) > WHOLE_BYTES * thresholds.small_items:
+            return None
+        with nogil:
+            index = first_of_run(&truth, items, n, size)
+    return PyArray_Scalar(&index, INTP, None)
+
+
+cdef Py_ssize_t first_of_run(const truth_t *truth, const char *items, Py_ssize_t start,
+                             Py_ssize_t stop) noexcept nogil:
+    """The first index of a non-zero item, from `start` to stop - 1, of items side by side; -1 if
+    all are zero."""
+    cdef uint64_t[FLAG_BLOCKS] bits
+    cdef Py_ssize_t width = truth.width * truth.words, n
+    while start < stop:
+        n = min(stop - start, FLAG_ITEMS)
+        if pack_run(level, truth, items + start * width, width, n, bits):
             n = 0
             while bits[n] == 0:
                 n += 1
-            index = start + 64 * n + fs_ctz(bits[n])
+            return start + 64 * n + fs_ctz(bits[n])
         start += n
-    if index < 0 and size < cnp.PyArray_SIZE(a):
-        return None
-    return PyArray_Scalar(&index, INTP, None)
+        start += count_zeros(level, truth, items + start * width, stop - start)
+    return -1
 
 
 def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
@@ -270,6 +286,7 @@ cdef class FindFirst(Job):
         cdef Py_ssize_t columns = unit.columns, left = columns, together = 1, rows, n, w, c, p
         cdef Py_ssize_t max_rows = max(1, 64 // columns)  # doubles with each step
         cdef Py_ssize_t stride = row_stride if columns == 1 else self.column_stride
+        cdef bint is_run = columns == 1 and row_stride == self.truth.width * self.truth.words
         cdef uint64_t hits
         if row_stride == columns * stride:
             together = FLAG_ITEMS // columns
@@ -299,6 +316,12 @@ cdef class FindFirst(Job):
                     hits = bits[w] & is_open[w]
             advance(&cursor, &self.searched, rows)
             start += rows
+            if is_run and start < stop:
+                rows = count_zeros(
+                    level, &self.truth, item(&cursor, &self.searched) + unit.offset,
+                    run_length(&cursor, &self.searched, stop - start))
+                advance(&cursor, &self.searched, rows)
+                start += rows
             max_rows = min(2 * max_rows, together)
         return left == 0
 

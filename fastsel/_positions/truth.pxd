@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._simd.blocks cimport (
-    blocks_of, fs_join_pairs, fs_level_t, fs_popcount, log2_width)
+    FS_LINE_BYTES, blocks_of, fs_join_pairs, fs_level_t, fs_popcount, log2_width)
 
 ctypedef fused word_t:
     uint8_t
@@ -55,6 +55,18 @@ cdef inline bint describe_number(truth_t *truth, cnp.ndarray a) noexcept:
 cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
     """Does an item have two words with the same significant bits, as a complex number does?"""
     return truth.words == 2 and truth.significant[0] == truth.significant[1]
+
+
+cdef inline Py_ssize_t count_zeros(const fs_level_t *level, const truth_t *truth,
+                                   const char *items, Py_ssize_t length) noexcept nogil:
+    """The number of zero items before the first line (fs_level_t.skip_zeros) with another item, for
+    `length` items side by side; 0 if words of an item differ in their significant bits."""
+    cdef Py_ssize_t width = truth.width * truth.words
+    cdef uint64_t repeated = <uint64_t>-1 // (<uint64_t>-1 >> (64 - 8 * truth.width))
+    if truth.words > 1 and not is_pair(truth):
+        return 0
+    return FS_LINE_BYTES // width * level.skip_zeros(
+        items, truth.significant[0] * repeated, length * width // FS_LINE_BYTES)
 
 
 cdef inline Py_ssize_t pack_run(const fs_level_t *level, const truth_t *truth, const char *items,

@@ -1,6 +1,6 @@
-/* Pass 1 of selection: packs each block of 64 items into 64 bits of the bitmask. Also counts the
-   set bits of blocks, and transposes squares of 64 x 64 bits. Included by level_body.h; the
-   contracts of pack, count and transpose are in level.h.
+/* Pass 1 of selection: packs each block of 64 items into 64 bits of the bitmask. Also skips
+   zeros, counts the set bits of blocks, and transposes squares of 64 x 64 bits. Included by
+   level_body.h; the contracts of pack, skip_zeros, count and transpose are in level.h.
 
    block_bits_u* returns the 64 bits of the 64 items at p, of any alignment. If p has fewer items,
    it is overrun. In these functions, each lane of c has the significant bits of an item. */
@@ -269,6 +269,20 @@ FS_PACK(16)
 FS_PACK(32)
 FS_PACK(64)
 #undef FS_PACK
+
+static ptrdiff_t AT(skip_zeros)(const char *items, uint64_t significant, ptrdiff_t lines)
+{
+    for (ptrdiff_t k = 0; k < lines; k++, items += FS_LINE_BYTES) {
+        uint64_t any = 0;
+        for (int j = 0; j < FS_LINE_BYTES; j += 8) {
+            uint64_t word;
+            memcpy(&word, items + j, sizeof word);
+            any |= word;
+        }
+        if (any & significant) return k;
+    }
+    return lines;
+}
 
 static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
 {

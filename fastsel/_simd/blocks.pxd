@@ -7,6 +7,9 @@ is the level in use.
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "level.h" nogil:
+    enum:
+        FS_LINE_BYTES
+
     ctypedef struct fs_cells_t:
         uint64_t low
         uint64_t last
@@ -20,6 +23,8 @@ cdef extern from "level.h" nogil:
         Py_ssize_t (*pack[4])(
             const char *items, uint64_t significant, uint64_t *bits,
             Py_ssize_t blocks) noexcept nogil
+        Py_ssize_t (*skip_zeros)(
+            const char *items, uint64_t significant, Py_ssize_t lines) noexcept nogil
         void (*write)(
             const uint64_t *bits, Py_ssize_t blocks, intptr_t first, bint sparse, intptr_t *out,
             Py_ssize_t capacity) noexcept nogil

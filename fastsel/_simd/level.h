@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FS_LINE_BYTES 256
+
 /* Cells 1 to last have 2^shift key values each, and cell 1 begins at low. Keys below low are in
    cell 0, keys behind cell `last` are in cell `last`. Between gap_low and gap_high there are no
    cells: a key between them counts as gap_low, and gap is subtracted from each key from gap_high
@@ -27,6 +29,10 @@ typedef struct {
        otherwise 0. items has 64 * blocks items of that width, of any alignment, and bits has room
        for `blocks` words. Returns the number of set bits. */
     ptrdiff_t (*pack[4])(const char *items, uint64_t significant, uint64_t *bits, ptrdiff_t blocks);
+    /* Returns the number of lines of FS_LINE_BYTES bytes before the first line that has one of the
+       significant bits of its words of 8 bytes set, or `lines` if there is none. items have any
+       alignment. */
+    ptrdiff_t (*skip_zeros)(const char *items, uint64_t significant, ptrdiff_t lines);
     /* Writes the indices of the set bits of `blocks` words; the first bit has index `first`. out
        has room for `capacity` indices, at least the number of set bits: otherwise out is overrun.
        The call may write all of the capacity; behind its indices, out is undefined until a later

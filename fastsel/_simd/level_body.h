@@ -34,6 +34,7 @@
 static const fs_level_t AT(fs_level) = {
     FS_TEXT(FS_LEVEL),
     {AT(pack_u8), AT(pack_u16), AT(pack_u32), AT(pack_u64)},
+    AT(skip_zeros),
     AT(write),
     AT(split_index),
     {AT(compress_u8), AT(compress_u16), AT(compress_u32), AT(compress_u64)},

@@ -79,6 +79,22 @@ def test_first_item_at_several_positions_is_found(dtype, size, num_threads):
     assert fastsel.first_nonzero(np.zeros(size, dtype)) == -1
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int16", "int32", "float64", "complex128", "S3"])
+def test_each_position_behind_skipped_zeros_is_found(dtype, kernels_with_few_threads):
+    """Behind the first 1,024 items, lines of 256 bytes of zeros, also of negative zeros, are
+    skipped."""
+    array = np.zeros(1024 + 2 * 256 // np.dtype(dtype).itemsize + 3, dtype)
+    if array.dtype.kind in "fc":
+        array = -array
+    for position in range(1000, len(array)):
+        zero = array[position]
+        array[position] = 1
+        assert fastsel.first_nonzero(array) == position
+        assert fastsel.first_nonzero(array[None], axis=1) == position
+        array[position] = zero
+    assert fastsel.first_nonzero(array) == -1
+
+
 def test_waves_with_default_thresholds_find_the_first_item():
     min_bytes = _threads.MIN_CHUNK_BYTES
     array = np.zeros(9 * min_bytes, np.uint8)
@@ -93,7 +109,7 @@ def test_waves_with_default_thresholds_find_the_first_item():
                 array[[position, -1]] = 0
 
 
-@pytest.mark.parametrize("size", [0, 1, SMALL_ITEMS - 1, SMALL_ITEMS, 40_000])
+@pytest.mark.parametrize("size", [0, 1, SMALL_ITEMS - 1, SMALL_ITEMS, 40_000, 2**20, 2**20 + 1])
 def test_small_and_large_arrays_with_default_thresholds_give_the_first_position(size):
     for dtype in ("?", "u1", "i2", "f4", "f8", ">i4", "g"):
         array = np.zeros(size, dtype)
