@@ -56,42 +56,50 @@ ctypedef struct unit_t:
 
 
 def first_nonzero(a):
-    """The flat index of the first non-zero item of a C-contiguous array, or -1 if all items are
-    zero. One thread searches the first small_items items, and all items of up to WHOLE_BYTES times
-    small_items bytes. Returns None if these are zero and there are more items; also for arrays that
-    are not of native numbers."""
+    """The flat index of the first non-zero item, or -1 if all items are zero. One thread searches
+    the first small_items items, and all items of up to WHOLE_BYTES times small_items bytes. Returns
+    None if these are zero and there are more items; also for arrays that are not of native
+    numbers."""
+    cdef strided_t items
     cdef truth_t truth
-    cdef cnp.npy_intp index = -1, size, n
-    cdef const char *items
-    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_IS_C_CONTIGUOUS(a) or (
-            not describe_number(&truth, a)):
+    cdef cnp.npy_intp index = -1, n
+    if not cnp.PyArray_CheckExact(a) or not describe_number(&truth, a):
         return None
-    items, size = cnp.PyArray_BYTES(a), cnp.PyArray_SIZE(a)
-    n = min(size, thresholds.small_items)
-    index = first_of_run(&truth, items, 0, n)
-    if index < 0 and n < size:
+    describe(&items, a, 0, cnp.PyArray_NDIM(a))
+    n = min(items.size, thresholds.small_items)
+    index = first_item(&items, 0, &truth, 0, n)
+    if index < 0 and n < items.size:
         if cnp.PyArray_NBYTES(a) > WHOLE_BYTES * thresholds.small_items:
             return None
         with nogil:
-            index = first_of_run(&truth, items, n, size)
+            index = first_item(&items, 0, &truth, n, items.size)
     return PyArray_Scalar(&index, INTP, None)
 
 
-cdef Py_ssize_t first_of_run(const truth_t *truth, const char *items, Py_ssize_t start,
-                             Py_ssize_t stop) noexcept nogil:
-    """The first index of a non-zero item, from `start` to stop - 1, of items side by side; -1 if
-    all are zero."""
+cdef Py_ssize_t first_item(const strided_t *items, Py_ssize_t offset, const truth_t *truth,
+                           Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """The first index of a non-zero item, from `start` to stop - 1, or -1 if all are zero. The
+    items lie `offset` bytes behind those that are described."""
     cdef uint64_t[FLAG_BLOCKS] bits
-    cdef Py_ssize_t width = truth.width * truth.words, n
+    cdef cursor_t cursor
+    cdef Py_ssize_t stride = items.strides[items.ndim - 1], step = 64, n
+    if start < stop:
+        seek(&cursor, items, start)
     while start < stop:
-        n = min(stop - start, FLAG_ITEMS)
-        if pack_run(level, truth, items + start * width, width, n, bits):
+        n = run_length(&cursor, items, min(stop - start, step))
+        if pack_run(level, truth, item(&cursor, items) + offset, stride, n, bits):
             n = 0
             while bits[n] == 0:
                 n += 1
             return start + 64 * n + fs_ctz(bits[n])
+        advance(&cursor, items, n)
         start += n
-        start += count_zeros(level, truth, items + start * width, stop - start)
+        step = min(2 * step, FLAG_ITEMS)
+        if stride == truth.width * truth.words and start < stop:
+            n = count_zeros(level, truth, item(&cursor, items) + offset,
+                            run_length(&cursor, items, stop - start))
+            advance(&cursor, items, n)
+            start += n
     return -1
 
 
@@ -285,9 +293,11 @@ cdef class FindFirst(Job):
         cdef Py_ssize_t row_stride = self.searched.strides[self.searched.ndim - 1]
         cdef Py_ssize_t columns = unit.columns, left = columns, together = 1, rows, n, w, c, p
         cdef Py_ssize_t max_rows = max(1, 64 // columns)  # doubles with each step
-        cdef Py_ssize_t stride = row_stride if columns == 1 else self.column_stride
-        cdef bint is_run = columns == 1 and row_stride == self.truth.width * self.truth.words
+        cdef Py_ssize_t stride = self.column_stride
         cdef uint64_t hits
+        if columns == 1:
+            indices[first] = first_item(&self.searched, unit.offset, &self.truth, start, stop)
+            return indices[first] >= 0
         if row_stride == columns * stride:
             together = FLAG_ITEMS // columns
         max_rows = min(max_rows, together)
@@ -316,12 +326,6 @@ cdef class FindFirst(Job):
                     hits = bits[w] & is_open[w]
             advance(&cursor, &self.searched, rows)
             start += rows
-            if is_run and start < stop:
-                rows = count_zeros(
-                    level, &self.truth, item(&cursor, &self.searched) + unit.offset,
-                    run_length(&cursor, &self.searched, stop - start))
-                advance(&cursor, &self.searched, rows)
-                start += rows
             max_rows = min(2 * max_rows, together)
         return left == 0
 
