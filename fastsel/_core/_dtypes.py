@@ -27,9 +27,12 @@ _NAN_SAMPLE_SIZE = 64
 
 
 def mostly_nan(items):
-    """Are at least half of the items in a sample NaN or NaT? False for all dtypes but floats,
-    complex numbers, dates and times that have keys. `items` is 1-d and has at least one item."""
-    if items.dtype.kind not in "fcmM" or key_rule(items.dtype.newbyteorder("=")) is None:
+    """Are at least half of the items in a sample NaN or NaT? False for float16, whose items are
+    looked up as fast as NaN is found, and for all other dtypes but floats, complex numbers, dates
+    and times that have keys. `items` is 1-d and has at least one item."""
+    if items.dtype.kind not in "fcmM" or items.itemsize == 2:
+        return False
+    if key_rule(items.dtype.newbyteorder("=")) is None:
         return False
     sample = items[:: -(-items.size // _NAN_SAMPLE_SIZE)]
     return 2 * np.isnan(sample).sum() >= sample.size

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
+from fastsel._positions._positions import flatnonzero
 from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
 from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_few
@@ -248,7 +249,7 @@ def _masks_without_nan(first, second, wanted):
     for is_number, mask in zip(numbers, number_masks, strict=True):
         if mask is not None:
             mask, number_mask = np.full(is_number.size, wanted.invert), mask
-            mask[is_number] = number_mask
+            mask[flatnonzero(is_number)] = number_mask  # faster than NumPy's boolean mask
         result.append(mask)
     return tuple(result)
 
