@@ -54,7 +54,8 @@ cdef class Quantiles:
 
     cdef int close_gap(self) except -1:
         """Shorten the widest gap between limits to about the average of the other gaps, and write
-        to `cells` what is left out. Fewer than 3 limits have no other gaps."""
+        to `cells` what is left out. Fewer than 3 limits have no other gaps. Keys in the gap stay
+        below the limit behind it, which may be a frequent key, such as NaN."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual
@@ -68,7 +69,7 @@ cdef class Quantiles:
         usual = (limits[n - 1] - limits[0] - wide) // (n - 2) + 1
         if wide > usual:
             self.cells.gap_low, self.cells.gap_high = limits[widest] + usual, limits[widest + 1]
-            self.cells.gap = wide - usual
+            self.cells.gap = wide - usual - 1
             for k in range(widest + 1, n):
                 limits[k] -= self.cells.gap
         return 0
@@ -76,10 +77,11 @@ cdef class Quantiles:
     cdef int make_table(self) except -1:
         cdef const uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], k = 0, m, cell
-        cdef uint64_t reach = limits[n - 1] - limits[0], low
+        cdef uint64_t reach = limits[n - 1] - limits[0], low, width
         self.cells.low = limits[0]
         self.cells.shift = max(0, bit_length(reach) - bit_length(CELLS_PER_LIMIT * n))
         self.cells.last = (reach >> self.cells.shift) + 1
+        width = <uint64_t>1 << self.cells.shift
         self.part_of = new_u16(self.cells.last + 1)
         self.part_of[0] = 0
         for cell in range(1, <Py_ssize_t>self.cells.last + 1):
@@ -87,7 +89,9 @@ cdef class Quantiles:
             while k < n and limits[k] <= low:
                 k += 1
             m = k
-            while m < n and (limits[m] - low) >> self.cells.shift == 0:
+            # A limit at the start of the next cell counts, too: the limit before it may be a
+            # frequent key, and would move away from it.
+            while m < n and limits[m] - low < width + (m > k):
                 m += 1
             self.part_of[cell] = <uint16_t>(m if m - k <= 1 else SEVERAL_LIMITS)
             k = m

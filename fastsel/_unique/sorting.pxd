@@ -14,7 +14,7 @@ cdef class Sorting(Groups):
     cdef bint four_bytes
     cdef char *words              # ordered keys, in parts; after `find`, those of the groups
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
-    cdef Py_ssize_t longest       # number of keys of the longest part
+    cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
@@ -27,9 +27,11 @@ cdef class Sorting(Groups):
     cdef int sort_runs(self, wide_t *words) except -1
     cdef void copy_sorted(self, const wide_t *words, wide_t *out, uint32_t *entries) noexcept nogil
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil
+    cdef bint has_equal_keys(self, Py_ssize_t part) noexcept nogil
     cdef Py_ssize_t first_block(self, Py_ssize_t part) noexcept nogil
     cdef int sorter_threads(self) noexcept nogil
     cdef void sort(self, Py_ssize_t part, wide_t *words) noexcept nogil
+    cdef Py_ssize_t group_equal_keys(self, Py_ssize_t part, const wide_t *words) noexcept nogil
     cdef Py_ssize_t mark_groups(self, Py_ssize_t part, const wide_t *keys) noexcept nogil
     cdef void write_groups(self, Py_ssize_t part, const uint32_t *entries,
                            const uint32_t *first_entries, Py_ssize_t groups) noexcept nogil

@@ -13,7 +13,7 @@ scatter. Memory is reused:
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from fastsel._core.parallel cimport Job, scan
 from fastsel._core.results cimport new_array, new_result
@@ -129,7 +129,8 @@ cdef class Sorting(Groups):
         self.words = self.scatter.words
         self.key_positions = &self.scatter.positions[0] if with_positions else NULL
         for part in range(self.chunks):
-            self.longest = max(self.longest, self.start_of(part + 1) - self.start_of(part))
+            if not self.has_equal_keys(part):
+                self.longest = max(self.longest, self.start_of(part + 1) - self.start_of(part))
         return 0
 
     cdef void order_words(self) noexcept:
@@ -176,6 +177,13 @@ cdef class Sorting(Groups):
             return part * self.units
         return self.scatter.start_of(part)
 
+    cdef bint has_equal_keys(self, Py_ssize_t part) noexcept nogil:
+        """Are all words of a part equal? Most frequent keys have a part of their own."""
+        cdef Py_ssize_t width = 4 if self.four_bytes else 8, start = self.start_of(part)
+        cdef const char *words = self.words + start * width
+        cdef Py_ssize_t n = self.start_of(part + 1) - start
+        return n > 0 and memcmp(words, words + width, (n - 1) * width) == 0
+
     cdef Py_ssize_t first_block(self, Py_ssize_t part) noexcept nogil:
         """The first block of a part in run_starts: at least the number of blocks of all parts
         before it."""
@@ -183,8 +191,8 @@ cdef class Sorting(Groups):
 
     cdef int sorter_threads(self) noexcept nogil:
         """The number of threads, at least one, whose sorters fit into the room for sorters. This
-        room is 2.5 times the bytes of the keys, less the bytes of the scatter and of run_starts;
-        but at least MIN_ROOM."""
+        room is 2.5 times the bytes of the keys, and a byte more per key with the inverse of keys of
+        4 bytes, less the bytes of the scatter and of run_starts; but at least MIN_ROOM."""
         cdef Py_ssize_t size = self.search.keys.fields.size, width = self.search.keys.fields.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
         cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.key_positions != NULL)
@@ -195,6 +203,8 @@ cdef class Sorting(Groups):
             room -= sizeof(uint32_t) * size
         if self.inverse_data != NULL:
             nbytes += sizeof(uint32_t) * self.longest
+            if width == 4:
+                room += size
         return <int>max(1, min(<Py_ssize_t>self.search.threads, max(MIN_ROOM, room) // nbytes))
 
     # ---- the sort of a part -------------------------------------------------------------
@@ -220,6 +230,9 @@ cdef class Sorting(Groups):
         if self.sorts_whole:
             numpy_sort(words, n)
             self.offsets[part] = self.mark_groups(part, words)
+            return
+        if self.has_equal_keys(part):
+            self.offsets[part] = self.group_equal_keys(part, words + start)
             return
         if self.inverse_data != NULL:
             entries = <uint32_t *>alloc(n * sizeof(uint32_t))
@@ -247,6 +260,19 @@ cdef class Sorting(Groups):
             free(entries)
         sorter_free(&sorter)
         self.offsets[part] = groups
+
+    cdef Py_ssize_t group_equal_keys(self, Py_ssize_t part, const wide_t *words) noexcept nogil:
+        """`sort` for equal words: they, and their positions, are in order already. They are one
+        group, or each NaN is a group. Returns the number of groups."""
+        cdef Py_ssize_t start = self.start_of(part), n = self.start_of(part + 1) - start, j
+        cdef Py_ssize_t groups = self.mark_groups(part, words)
+        cdef uint32_t *positions = self.key_positions + start
+        if self.inverse_data != NULL:
+            for j in range(groups):
+                self.inverse_data[start + j] = positions[j]
+            for j in range(n):
+                positions[j] = <uint32_t>j if groups == n else 0
+        return groups
 
     cdef Py_ssize_t mark_groups(self, Py_ssize_t part, const wide_t *keys) noexcept nogil:
         """Mark the first key of each group of a part, from its sorted keys. Returns the number of

@@ -140,12 +140,29 @@ def test_unique_takes_little_for_ids_of_which_some_are_out_of_range(
     assert_little_memory(a.astype(dtype), extras, sorted, threads)
 
 
-def assert_little_memory(a, extras, sorted, threads):
+@covering(
+    at_least=8,
+    extras=EXTRAS,
+    equal_nan=[True, False],
+    nan_share=[0, 0.3],
+    threads=[2, 16],
+)
+def test_unique_takes_little_if_a_few_values_are_frequent(extras, equal_nan, nan_share, threads):
+    """A part of a scatter by value has nearly a fifth of the items, which are equal."""
+    size, rng = 3_000_000, np.random.default_rng(1)
+    a = (rng.zipf(1.2, size) % 1e9 * 1.37).astype("f4")
+    a[rng.random(size) < nan_share] = np.nan
+    assert_little_memory(a, extras, True, threads, equal_nan=equal_nan)
+
+
+def assert_little_memory(a, extras, sorted, threads, **arguments):
     """Check that unique takes at most 2.5 times the memory of `a`, or 24 MB if that is more, and
     BYTES_PER_THREAD for each thread, beside its outputs. With the inverse of items of 4 bytes, 2.75
     replaces 2.5."""
     times = 2.75 if any(extras[1:2]) and a.itemsize == 4 else 2.5
-    taken = taken_beside_outputs(lambda: fastsel.unique(a, *extras, sorted=sorted), threads)
+    taken = taken_beside_outputs(
+        lambda: fastsel.unique(a, *extras, sorted=sorted, **arguments), threads
+    )
     assert taken <= max(times * a.nbytes, 24e6) + BYTES_PER_THREAD * threads
 
 
