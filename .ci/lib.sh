@@ -27,7 +27,8 @@ export GOMP_SPINCOUNT=0
 hours="again_and_again or after_fork or pool_of or order_of_imports or memory_of_the_cluster or each_allocation"
 hours+=" or results_are_those_of_python or (test_dask_sets and every_dtype)"
 slow_hours="$hours or written_meanwhile or test_memory or (test_sets and every_algorithm) or test_subclasses"
-slow_hours+=" or each_dtype_and_layout_of_the_items"
+slow_hours+=" or each_dtype_and_layout_of_the_items or arrays_of_each_size or each_script_prints_the_same"
+slow_hours+=" or flights_of_the_installed_package"
 
 # logged NAME COMMAND...: the output goes to NAME.log, whose end is printed if the command fails.
 logged() {
