@@ -4,7 +4,7 @@ their 64 bits in the bitmask.
 The functions of fs_level_t are written in C, and compiled once per CPU level; `level` of levels.pxd
 is the level in use.
 """
-from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "level.h" nogil:
     enum:
@@ -70,6 +70,8 @@ cdef extern from "level.h" nogil:
         void (*ordered_keys[4])(
             const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order_map,
             uint64_t *out) noexcept nogil
+        bint (*decimal_keys)(
+            const char *items, Py_ssize_t n, double scale, int64_t *keys) noexcept nogil
         void (*cells_of)(
             const uint64_t *keys, Py_ssize_t n, const fs_cells_t *cells,
             uint32_t *out) noexcept nogil

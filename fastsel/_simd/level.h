@@ -110,6 +110,8 @@ typedef struct {
     /* ordered_keys[log2 width]: writes the ordered keys of n aligned words. See order_body.h. */
     void (*ordered_keys[4])(const char *items, ptrdiff_t n, const uint64_t *rule,
                             const uint64_t *order_map, uint64_t *out);
+    /* Writes an integer for each of n aligned doubles, if they are decimals. See order_body.h. */
+    int (*decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys);
     /* Writes the cell of each of n keys. */
     void (*cells_of)(const uint64_t *keys, ptrdiff_t n, const fs_cells_t *cells, uint32_t *out);
 } fs_level_t;

@@ -52,6 +52,7 @@ static const fs_level_t AT(fs_level) = {
     AT(skip_seen),
     {AT(mark_changes_u32), AT(mark_changes_u64)},
     {AT(ordered_keys_u8), AT(ordered_keys_u16), AT(ordered_keys_u32), AT(ordered_keys_u64)},
+    AT(decimal_keys),
     AT(cells_of),
 };
 

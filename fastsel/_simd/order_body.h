@@ -1,5 +1,5 @@
-/* Loops that mark the words that differ from the word before, make ordered keys, and find the cells
-   (fs_cells_t) of ordered keys. The compiler vectorizes this C for each CPU level (levels.h). */
+/* Loops that mark the words that differ from the word before, make ordered keys, make integers of
+   decimals, and find the cells (fs_cells_t) of ordered keys. The compiler vectorizes this C for each CPU level (levels.h). */
 
 /* Writes a bit for each word: 1 if the word differs from the word before it. Words become ordered
    keys by order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top
@@ -89,6 +89,31 @@ FS_ORDERED_KEYS(16)
 FS_ORDERED_KEYS(32)
 FS_ORDERED_KEYS(64)
 #undef FS_ORDERED_KEYS
+
+/* Writes an integer for each of n doubles that are decimals: those that equal an integer divided by
+   scale, and all whose product with scale is at least 2^51. The integer is the product with scale,
+   or for large doubles the bits, with their sign. NaN becomes INT64_MAX. Returns 0 if another double
+   is no decimal; then the integers are undefined. Decimals of different values have different
+   integers, in the order of the values. */
+static int AT(decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys)
+{
+    const double *v = (const double *)items;
+    const double to_integer = 6755399441055744.0, limit = 2251799813685248.0; /* 1.5 * 2^52, 2^51 */
+    uint64_t all = 1, bits_of_0;
+    memcpy(&bits_of_0, &to_integer, sizeof bits_of_0);
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double x = v[j], sum = x * scale + to_integer, whole = sum - to_integer;
+        int is_small = (whole < limit) & (whole > -limit);
+        uint64_t bits, bits_of_x, magnitude;
+        memcpy(&bits, &sum, sizeof bits);
+        memcpy(&bits_of_x, &x, sizeof bits_of_x);
+        magnitude = bits_of_x & INT64_MAX;
+        all &= (uint64_t)(!is_small | (whole / scale == x));
+        bits = is_small ? bits - bits_of_0 : x < 0 ? 0 - magnitude : magnitude;
+        keys[j] = x != x ? INT64_MAX : (int64_t)bits;
+    }
+    return (int)all;
+}
 
 static void AT(cells_of)(const uint64_t *keys, ptrdiff_t n, const fs_cells_t *cells, uint32_t *out)
 {

@@ -7,6 +7,7 @@ from fastsel._positions import bitmask, selected_items
 from fastsel._unique import _ascending, _keys, _plan
 from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
+from fastsel._unique.decimals import Decimals
 from fastsel._unique.dense import Dense
 from fastsel._unique.groups import Groups, Search
 from fastsel._unique.inverse import relabel
@@ -130,6 +131,7 @@ class Comparison(KnownGroups):
 ALGORITHMS = {
     "presorted": Presorted,
     "dense": Dense,
+    "decimals": Decimals,
     "without_nan": WithoutNan,
     "sorting": Sorting,
     "tables": Tables,

@@ -22,6 +22,9 @@ SHARE_OF_TAIL = 4
 WHOLE_SHARE = 8
 CHEAP_SHARE = 4
 
+# Most keys of up to FILTERED_GROUPS groups are in a table's filter of recent keys.
+FILTERED_GROUPS = 1000
+
 # Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
 # a sample, if the keys are not in order already: a sample would take longer than it saves. Where
 # NumPy's sort is fast, up to SORTED_AT_ONCE * TINY_ITEMS keys are sorted without a sample, if no
@@ -52,6 +55,7 @@ SORT_FEW = Plan("sorting", "few keys, and the answer ascends")
 HASH_FEW = Plan("tables", "few keys")
 PRESORTED = Plan("presorted", "the keys are in order already")
 DENSE = Plan("dense", "nearly all keys are in a narrow range")
+DECIMALS = Plan("decimals", "the keys have few digits, and nearly all are in a narrow range")
 WITHOUT_NAN = Plan("without_nan", "half of the keys are NaN or NaT")
 SORTING = Plan("sorting", "many keys are distinct, and the answer ascends")
 COUNTS = Plan("sorting", "a sort of all keys, and counts of the runs, take less time than tables")
@@ -82,8 +86,10 @@ def plans(search):
         yield Plan(forced, "forced")
     else:
         search.window = window(search)
-        if search.window is not None:
+        if search.window is not None and not search.scale:
             yield DENSE
+        elif search.window is not None and pay_as_integers(search):
+            yield DECIMALS
         if search.values_only and search.mostly_nan:
             yield WITHOUT_NAN
         if sorts_many(search):
@@ -94,6 +100,12 @@ def plans(search):
             yield TABLES
     yield PARTITIONS
     yield COMPARISON
+
+
+def pay_as_integers(search):
+    """Does it pay to make integers of decimals? A table finds the values of few groups sooner."""
+    request = search.request
+    return request.inverse or request.counts or search.expected > FILTERED_GROUPS
 
 
 def sorts_many(search):
@@ -132,9 +144,11 @@ def max_groups(search):
 
 
 def window(search):
-    """(base, entries) of a direct-address table that pays, or None."""
+    """(base, entries) of a direct-address table that pays, or None. The integers of decimals take
+    memory, too."""
+    nbytes = search.nbytes // 3 if search.scale else search.nbytes
     limit = max_entries(
-        *(search.size, search.nbytes, search.copy_threads),
+        *(search.size, nbytes, search.copy_threads),
         first_positions=search.by_position,
         group_ids=search.needs_group_ids,
         counts=search.request.counts,

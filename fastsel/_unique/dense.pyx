@@ -29,13 +29,6 @@ cdef enum:
 
 
 cdef class Dense(Groups):
-    cdef WindowTable table
-    cdef Sorting rest             # the groups of the keys outside of the window, ascending, or None
-    cdef Py_ssize_t[::1] positions_outside    # the position of each key outside
-    cdef Py_ssize_t in_window     # groups of the table
-    cdef Py_ssize_t below         # groups of the rest that are below the window
-    cdef uint32_t[::1] group_ids  # by entry; None if no output needs them
-
     def __cinit__(self, *_):
         self.positions_outside = self.group_ids = None
 
@@ -87,7 +80,7 @@ cdef class Dense(Groups):
             self.below += self.ordered(words, g) < self.table.window.base
         return 0
 
-    cdef inline uint64_t ordered(self, cnp.ndarray words, Py_ssize_t g) noexcept:
+    cdef uint64_t ordered(self, cnp.ndarray words, Py_ssize_t g) noexcept:
         cdef Py_ssize_t width = self.search.keys.fields.width
         return ordered_key_of(self.search.keys.fields.order_map, load_word(
             <const char *>cnp.PyArray_DATA(words) + g * width, width))
@@ -124,7 +117,7 @@ cdef class Dense(Groups):
         self.values = self.like_rows(self.values)
         return 0
 
-    cdef inline Py_ssize_t id_of_rest(self, Py_ssize_t g) noexcept nogil:
+    cdef Py_ssize_t id_of_rest(self, Py_ssize_t g) noexcept nogil:
         """The ascending id of group g of the rest."""
         return g if g < self.below else g + self.in_window
 

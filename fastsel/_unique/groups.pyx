@@ -102,10 +102,17 @@ cdef class Search:
         cdef bint are_ordered = keys.is_ordered and keys.unequal == NULL
         if are_ordered and keys.width <= 2 and not keys.rule.nan_unequal:
             return ((0, 1 << 8 * keys.width),) * WINDOWS  # all words, without a sample
-        if not are_ordered or not keeps_words(&keys.rule):
+        if not are_ordered or not (keeps_words(&keys.rule) or self.scale):
             return ((0, 0),) * WINDOWS
         sample = self.sample()
         return tuple([(sample.windows[k].base, sample.windows[k].entries) for k in range(WINDOWS)])
+
+    @property
+    def scale(self):
+        """All sampled keys are integers divided by `scale`, or NaN; 0 if not, or if the keys are no
+        doubles."""
+        cdef const keys_t *keys = &self.keys.fields
+        return self.sample().scale if keys.width == 8 and keys.order_map[1] else 0
 
     @property
     def values_only(self):
@@ -119,7 +126,8 @@ cdef class Search:
         """Does a direct-address table have to find first positions? If values ascend and are the
         canonical words, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
-        return self.request.index or not (self.ascending and keeps_words(&keys.rule))
+        return self.request.index or not (
+            self.ascending and (keeps_words(&keys.rule) or self.scale))
 
     @property
     def needs_group_ids(self):

@@ -3,15 +3,15 @@ The choice of the algorithm and the size of its tables depend on the sample; res
 """
 cimport numpy as cnp
 from libc.math cimport fabs, pow, sqrt
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
-    AHEAD, canonical, fs_hash_bytes, keeps_words, keys_t, load_word)
-from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of
+    AHEAD, BATCH, canonical, fs_hash_bytes, keeps_words, keys_t, load_word)
+from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
 cnp.import_array()
@@ -24,6 +24,7 @@ cdef enum:
     MIN_DRAWN = 256
     # Window k leaves out k in OUTSIDE_SHARE sampled keys.
     OUTSIDE_SHARE = 20
+    MAX_SCALE = 1000        # decimals have at most 3 digits behind the point
 
 
 cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
@@ -54,7 +55,9 @@ cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
     sample.groups = estimate(
         keys, words, drawn - unequal, unequal, changes, &sample.mostly_repeated)
     memset(sample.windows, 0, sizeof(sample.windows))
+    sample.scale = 0
     if keys.is_ordered and keys.unequal == NULL:
+        sample.scale = scale_of(keys, words, drawn - unequal)
         find_windows(keys, words, drawn - unequal, sample)
     return 0
 
@@ -166,11 +169,42 @@ cpdef double extrapolated(Py_ssize_t distinct, Py_ssize_t once, Py_ssize_t twice
 # ---- windows ----------------------------------------------------------------------------
 
 
+cdef double scale_of(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n) noexcept:
+    """The least power of ten, up to MAX_SCALE, by which n ordered keys of doubles are decimals
+    (order_body.h); then they become the ordered keys of the integers. Otherwise, and for keys that
+    are no doubles, returns 0."""
+    cdef double scale = 1
+    while n and keys.width == 8 and keys.order_map[1] and scale <= MAX_SCALE:
+        if to_integers(keys, sorted_keys, n, scale, False):
+            to_integers(keys, sorted_keys, n, scale, True)
+            return scale
+        scale *= 10
+    return 0
+
+
+cdef bint to_integers(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n, double scale,
+                      bint writes) noexcept:
+    """Are n ordered keys of doubles decimals? Stops at a batch that has another key."""
+    cdef int64_t[BATCH] integers
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t start = 0, m, j
+    while start < n:
+        m = min(n - start, BATCH)
+        for j in range(m):
+            words[j] = word_of(keys.order_map, sorted_keys[start + j])
+        if not level.decimal_keys(<const char *>words, m, scale, integers):
+            return False
+        for j in range(m if writes else 0):
+            sorted_keys[start + j] = <uint64_t>integers[j] ^ <uint64_t>1 << 63
+        start += m
+    return True
+
+
 cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize_t n,
                        sample_t *sample) noexcept:
     """Find the windows for direct addressing of n ordered keys. Words of 1 and 2 bytes have a
-    window of all their values; floats of 4 or 8 bytes have none, because some may not be
-    canonical."""
+    window of all their values; floats of 4 or 8 bytes have none unless they are decimals, because
+    some may not be canonical."""
     cdef Py_ssize_t k
     cdef uint64_t highest = <uint64_t>-1 >> (64 - 8 * keys.width)
     if keys.width <= 2:
@@ -178,7 +212,7 @@ cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize
             for k in range(WINDOWS):
                 sample.windows[k] = window_t(0, highest + 1)
         return
-    if n == 0 or not keeps_words(&keys.rule):
+    if n == 0 or not (sample.scale or keeps_words(&keys.rule)):
         return
     if keys.rule.nan_unequal:           # the window must not have nan, the highest ordered key
         highest -= 1

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._core.scratch cimport Scratch
 from fastsel._unique.groups cimport Groups
-from fastsel._unique.keys cimport wide_t
+from fastsel._unique.keys cimport keys_t, wide_t
 from fastsel._unique.quantiles cimport ScatterByValue
 
 
@@ -37,3 +37,7 @@ cdef class Sorting(Groups):
                            const uint32_t *first_entries, Py_ssize_t groups) noexcept nogil
     cdef int set_values(self) except -1
     cpdef cnp.ndarray order(self)
+
+
+cdef void restore_bits(const keys_t *keys, wide_t *values, Py_ssize_t groups,
+                       const Py_ssize_t *index) noexcept

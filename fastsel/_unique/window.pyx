@@ -96,7 +96,7 @@ cdef class WindowTable(Job):
         return total
 
     cdef cnp.ndarray outside_keys(self):
-        """The words of the keys outside of the window, after `close_outside`."""
+        """The words of the keys outside of the window, after `close_outside`. Frees their list."""
         cdef cnp.npy_intp n = 0
         cdef Py_ssize_t k
         for k in range(self.chunks):
@@ -104,6 +104,7 @@ cdef class WindowTable(Job):
         out = cnp.PyArray_EMPTY(
             1, &n, cnp.NPY_UINT64 if self.keys.fields.width == 8 else cnp.NPY_UINT32, 0)
         memcpy(cnp.PyArray_DATA(out), self.outside_words.data, n * self.keys.fields.width)
+        self.outside_words = None
         return out
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

@@ -126,7 +126,7 @@ def test_unique_takes_little_where_it_expects_too_few_groups(share_and_groups, s
     outside_share=[0, 0.04, 0.09],
     sorted=[True, False],
     extras=EXTRAS,
-    dtype=["i4", "i8"],
+    dtype=["i4", "i8", "f8"],
     threads=[1, 2, 16],
 )
 def test_unique_takes_little_for_ids_of_which_some_are_out_of_range(

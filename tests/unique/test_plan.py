@@ -38,6 +38,7 @@ def facts_of(**changed):
         "needs_group_ids": True,
         "request": Request(),
         "windows": ((0, 0),) * 3,
+        "scale": 0,
         "values_only": False,
         "mostly_nan": False,
         "mostly_repeated": False,
@@ -60,6 +61,15 @@ CASES = {
     "a narrow window of a range that fits": (
         {"windows": ((7, 10**6), (7, 10**4), (7, 10**4))},
         ["dense", "tables"],
+    ),
+    "decimals, values of few groups": (whole(1 << 10) | {"scale": 10}, ["tables"]),
+    "decimals, values of many groups": (
+        whole(1 << 12) | {"scale": 10, "groups": 3000},
+        ["decimals", "tables"],
+    ),
+    "decimals, counts of few groups": (
+        whole(1 << 10) | {"scale": 10, "request": Request(counts=True)},
+        ["decimals", "tables"],
     ),
     "very many keys of few groups": ({"size": 1 << 32, "nbytes": 1 << 35}, ["tables"]),
     "few groups": ({}, ["tables"]),

@@ -1,0 +1,112 @@
+"""Groups of doubles that are decimals of few digits, such as 7.0 or 36.6: ids, years, prices and
+measurements. Each becomes an integer, and the integers are grouped by dense.pyx.
+
+A double is a decimal if it equals an integer divided by the scale, a power of ten: so equal
+integers stand for equal doubles. NaN is the largest integer.
+"""
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.results cimport new_result
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.levels cimport level
+from fastsel._unique.dense cimport Dense
+from fastsel._unique.groups cimport Groups, Search
+from fastsel._unique.keys cimport Keys, Rule, keys_t
+from fastsel._unique.sorting cimport restore_bits
+
+cnp.import_array()
+
+cdef extern from "atomics.h" nogil:
+    Py_ssize_t fs_load_relaxed(Py_ssize_t *a)
+    void fs_store_relaxed(Py_ssize_t *a, Py_ssize_t value)
+
+cdef int64_t NAN_KEY = <int64_t>((<uint64_t>1 << 63) - 1)     # the integer of NaN
+cdef int64_t LARGE = <int64_t>1 << 51     # from here on, integers are the bits of doubles
+
+# The rules of the integers: NaN equals NaN, or not.
+cdef tuple RULES = tuple([
+    Rule(<uint64_t>-1, <uint64_t>-1, NAN_KEY, nan_unequal, (1 << 63, 0, 0))
+    for nan_unequal in (False, True)
+])
+
+
+cdef class Decimals(Groups):
+    cdef Dense dense
+
+    cpdef bint find(self) except -1:
+        cdef Search search = self.search
+        cdef ToIntegers job
+        if search.window is None or not search.scale:
+            return False
+        job = ToIntegers(search)
+        job.run(search.copy_threads)
+        if job.others:
+            return False
+        # The tables of all threads together have at most 4 bytes for each key.
+        threads = max(1, min(search.copy_threads, 32 * search.size // search.window[1]))
+        keys = Keys(job.integers, RULES[search.keys.fields.rule.nan_unequal], (0, 1))
+        integers = Search(keys, job.integers if search.ascending else search.rows, search.request,
+                          search.threads, threads)
+        integers.window = search.window
+        self.dense = Dense(integers)
+        if not self.dense.find():
+            return False
+        self.index, self.direction = self.dense.index, self.dense.direction
+        self.values = self.dense.values
+        if search.ascending:
+            self.values = self.doubles(self.values)
+        return True
+
+    cdef object doubles(self, cnp.ndarray integers):
+        """The doubles of the ascending values, in the same memory, with the bits of their first
+        occurrences."""
+        cdef keys_t *keys = &self.search.keys.fields
+        cdef cnp.ndarray index = self.index
+        cdef const Py_ssize_t *positions = NULL
+        cdef Py_ssize_t groups = cnp.PyArray_SIZE(integers), g
+        cdef int64_t *words = <int64_t *>cnp.PyArray_DATA(integers)
+        cdef double scale = self.search.scale, value
+        for g in range(groups):
+            if words[g] == NAN_KEY:
+                words[g] = keys.rule.nan
+            elif -LARGE < words[g] < LARGE:
+                value = words[g] / scale
+                memcpy(&words[g], &value, sizeof(value))
+            elif words[g] < 0:
+                words[g] = -words[g] | <int64_t>(<uint64_t>1 << 63)
+        if index is not None:
+            positions = <const Py_ssize_t *>cnp.PyArray_DATA(index)
+        restore_bits(keys, <uint64_t *>words, groups, positions)
+        return self.like_rows(integers.view("f8"))
+
+    cpdef tuple finish(self, ranks):
+        return self.dense.finish(ranks)
+
+
+cdef class ToIntegers(Job):
+    cdef Keys keys
+    cdef double scale
+    cdef cnp.ndarray integers
+    cdef Py_ssize_t others        # not 0: a key is no decimal
+
+    def __init__(self, Search search):
+        cdef keys_t *keys = &search.keys.fields
+        self.keys, self.scale = search.keys, search.scale
+        self.integers = new_result(keys.size, cnp.NPY_INT64)
+        self.units = blocks_of(keys.size)
+        self.chunks = chunk_count(self.units, search.copy_threads, 64 * keys.width)
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const keys_t *keys = &self.keys.fields
+        cdef int64_t *integers = <int64_t *>cnp.PyArray_DATA(self.integers)
+        cdef Py_ssize_t block, start
+        for block in range(self.begin(k), self.begin(k + 1)):
+            if fs_load_relaxed(&self.others):
+                return
+            start = block * 64
+            if not level.decimal_keys(keys.data + start * 8, min(64, keys.size - start),
+                                      self.scale, integers + start):
+                fs_store_relaxed(&self.others, 1)
