@@ -92,9 +92,9 @@ FS_ORDERED_KEYS(64)
 
 /* Writes an integer for each of n doubles that are decimals: those that equal an integer divided by
    scale, and all whose product with scale is at least 2^51. The integer is the product with scale,
-   or for large doubles the bits, with their sign. NaN becomes INT64_MAX. Returns 0 if another double
-   is no decimal; then the integers are undefined. Decimals of different values have different
-   integers, in the order of the values. */
+   or for large doubles the bits, with their sign. Different decimals have different integers, in the
+   same order. NaN becomes INT64_MAX, and so does another double that is no decimal; if there is one,
+   returns 0. */
 static int AT(decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys)
 {
     const double *v = (const double *)items;
@@ -104,13 +104,14 @@ static int AT(decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_
     for (ptrdiff_t j = 0; j < n; j++) {
         double x = v[j], sum = x * scale + to_integer, whole = sum - to_integer;
         int is_small = (whole < limit) & (whole > -limit);
+        int is_decimal = !is_small | (whole / scale == x);
         uint64_t bits, bits_of_x, magnitude;
         memcpy(&bits, &sum, sizeof bits);
         memcpy(&bits_of_x, &x, sizeof bits_of_x);
         magnitude = bits_of_x & INT64_MAX;
-        all &= (uint64_t)(!is_small | (whole / scale == x));
+        all &= (uint64_t)is_decimal;
         bits = is_small ? bits - bits_of_0 : x < 0 ? 0 - magnitude : magnitude;
-        keys[j] = x != x ? INT64_MAX : (int64_t)bits;
+        keys[j] = x == x && is_decimal ? (int64_t)bits : INT64_MAX;
     }
     return (int)all;
 }

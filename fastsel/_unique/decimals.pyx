@@ -1,7 +1,7 @@
 """Groups of doubles that are decimals of few digits, such as 7.0 or 36.6: ids, years, prices and
 measurements. Each becomes an integer, and the integers are grouped by dense.pyx.
 
-A double is a decimal if it equals an integer divided by the scale, a power of ten: so equal
+The set functions and lookups use the integers, too (_membership.py). A double is a decimal if it equals an integer divided by the scale, a power of ten: so equal
 integers stand for equal doubles. NaN is the largest integer.
 """
 cimport numpy as cnp
@@ -37,21 +37,19 @@ cdef class Decimals(Groups):
     cdef Dense dense
 
     cpdef bint find(self) except -1:
-        cdef Search search = self.search
-        cdef ToIntegers job
+        cdef Search search = self.search, of_integers
+        cdef Keys keys
         if search.window is None or not search.scale:
             return False
-        job = ToIntegers(search)
-        job.run(search.copy_threads)
-        if job.others:
+        keys = integers_of(search.keys, search.scale, False, search.copy_threads)
+        if keys is None:
             return False
         # The tables of all threads together have at most 4 bytes for each key.
         threads = max(1, min(search.copy_threads, 32 * search.size // search.window[1]))
-        keys = Keys(job.integers, RULES[search.keys.fields.rule.nan_unequal], (0, 1))
-        integers = Search(keys, job.integers if search.ascending else search.rows, search.request,
-                          search.threads, threads)
-        integers.window = search.window
-        self.dense = Dense(integers)
+        of_integers = Search(keys, keys.data if search.ascending else search.rows, search.request,
+                             search.threads, threads)
+        of_integers.window = search.window
+        self.dense = Dense(of_integers)
         if not self.dense.find():
             return False
         self.index, self.direction = self.dense.index, self.dense.direction
@@ -86,25 +84,33 @@ cdef class Decimals(Groups):
         return self.dense.finish(ranks)
 
 
+def integers_of(Keys keys not None, double scale, bint others_are_nan, int threads):
+    """The integers of doubles, as Keys. None if one of them is neither a decimal nor NaN, unless
+    such doubles are to be as NaN."""
+    cdef ToIntegers job = ToIntegers()
+    job.keys, job.scale, job.others_are_nan = keys, scale, others_are_nan
+    job.integers = new_result(keys.fields.size, cnp.NPY_INT64)
+    job.units = blocks_of(keys.fields.size)
+    job.chunks = chunk_count(job.units, threads, 64 * keys.fields.width)
+    job.run(threads)
+    if job.others and not others_are_nan:
+        return None
+    return Keys(job.integers, RULES[keys.fields.rule.nan_unequal], (0, 1))
+
+
 cdef class ToIntegers(Job):
     cdef Keys keys
     cdef double scale
+    cdef bint others_are_nan
     cdef cnp.ndarray integers
-    cdef Py_ssize_t others        # not 0: a key is no decimal
-
-    def __init__(self, Search search):
-        cdef keys_t *keys = &search.keys.fields
-        self.keys, self.scale = search.keys, search.scale
-        self.integers = new_result(keys.size, cnp.NPY_INT64)
-        self.units = blocks_of(keys.size)
-        self.chunks = chunk_count(self.units, search.copy_threads, 64 * keys.width)
+    cdef Py_ssize_t others        # not 0: a key is neither a decimal nor NaN
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.keys.fields
         cdef int64_t *integers = <int64_t *>cnp.PyArray_DATA(self.integers)
         cdef Py_ssize_t block, start
         for block in range(self.begin(k), self.begin(k + 1)):
-            if fs_load_relaxed(&self.others):
+            if fs_load_relaxed(&self.others) and not self.others_are_nan:
                 return
             start = block * 64
             if not level.decimal_keys(keys.data + start * 8, min(64, keys.size - start),

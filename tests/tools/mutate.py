@@ -79,7 +79,7 @@ TESTS = {
     "presorted.pyx": ["presorted", "few", "unique", "bounds"],
     "dense.pxd": ["dense", *UNIQUE],
     "dense.pyx": ["dense", *UNIQUE],
-    "decimals.pyx": ["decimals", *UNIQUE],
+    "decimals.pyx": ["decimals", "decimals_in_sets", *UNIQUE],
     "window.pyx": ["dense", *UNIQUE, *SETS],
     "window.pxd": ["dense", *UNIQUE, *SETS],
     "canonical.pyx": ["keys", *UNIQUE],
