@@ -1,8 +1,9 @@
 """Groups of doubles that are decimals of few digits, such as 7.0 or 36.6: ids, years, prices and
 measurements. Each becomes an integer, and the integers are grouped by dense.pyx.
 
-The set functions and lookups use the integers, too (_membership.py). A double is a decimal if it equals an integer divided by the scale, a power of ten: so equal
-integers stand for equal doubles. NaN is the largest integer.
+A double is a decimal if it equals an integer divided by the scale, a power of ten: so equal
+integers stand for equal doubles. NaN is the largest integer. The set functions and lookups use
+integers of decimals, too (_membership.py).
 """
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint64_t
