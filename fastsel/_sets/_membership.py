@@ -14,7 +14,7 @@ from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, mask
 from fastsel._sets.window_lookup import look_up_in_window
 from fastsel._unique import _keys, _objects, _plan
 from fastsel._unique._distinct import unique
-from fastsel._unique.decimals import integers_of
+from fastsel._unique.decimals import integers_of, table_threads
 from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, Request, Search
 from fastsel._unique.tables import Tables
 
@@ -293,6 +293,7 @@ def by_window(items, tests, output, invert):
     if window is not None and search.scale:  # items that are no decimals equal no test
         tests = integers_of(tests, search.scale, False, threads)
         items = integers_of(items, search.scale, True, threads)
+        threads = table_threads(size, window, threads)
     if window is None or tests is None:
         return None
     return look_up_in_window(items, tests, window, limit, has_nan, threads, output, invert)

@@ -153,7 +153,7 @@ def window(search):
         group_ids=search.needs_group_ids,
         counts=search.request.counts,
     )
-    return fitting_window(search, limit)
+    return fitting_window(search, min(limit, 16 * search.size) if search.scale else limit)
 
 
 def fitting_window(search, limit):

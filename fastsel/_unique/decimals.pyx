@@ -45,8 +45,7 @@ cdef class Decimals(Groups):
         keys = integers_of(search.keys, search.scale, False, search.copy_threads)
         if keys is None:
             return False
-        # The tables of all threads together have at most 4 bytes for each key.
-        threads = max(1, min(search.copy_threads, 32 * search.size // search.window[1]))
+        threads = table_threads(search.size, search.window, search.copy_threads)
         of_integers = Search(keys, keys.data if search.ascending else search.rows, search.request,
                              search.threads, threads)
         of_integers.window = search.window
@@ -83,6 +82,12 @@ cdef class Decimals(Groups):
 
     cpdef tuple finish(self, ranks):
         return self.dense.finish(ranks)
+
+
+def table_threads(Py_ssize_t size, tuple window, int threads):
+    """The number of threads whose tables of bits together have at most 2 bytes for each key: the
+    integers take memory, too."""
+    return max(1, min(threads, 16 * size // window[1]))
 
 
 def integers_of(Keys keys not None, double scale, bint others_are_nan, int threads):
