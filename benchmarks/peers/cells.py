@@ -218,6 +218,14 @@ MODEST = (
         distribution=["tail", "sentinel"],
     ),
     grid("unique_counts", dtype=["int32", "float64"], groups=[100, 5e4], distribution="tail"),
+    grid(
+        "unique_sorted unique_first unique_counts unique_all",
+        dtype="float64",
+        size=[1e5, 1e6],
+        groups=5e4,
+        distribution=["narrow", "cents"],
+    ),
+    grid("isin index_in", dtype="float64", size=[1e5, 1e6], distribution="cents"),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
     grid("group_indices", dtype="int64", size=[1e5, 1e7], groups=[10, 1000, "n/10", "n"]),
     grid("group_indices_first", dtype="int64", size=1e6, groups=[1000, "n/10"]),
@@ -411,7 +419,9 @@ def is_possible(cell):
     if cell.distribution == "nan" and np.dtype(cell.dtype).kind != "f":
         return False
     if cell.op in SETS:
-        return cell.distribution in ("random", "sorted", "narrow", "gaps", "labels", "nan")
+        return cell.distribution in (
+            *("random", "sorted", "narrow", "gaps", "cents", "labels", "nan"),
+        )
     if cell.op in ("gather_nd", "dask_gather_nd"):
         large_enough = cell.size >= 64 * cell.width  # for some index rows in every batch
         return large_enough and cell.distribution in ("random", "sorted")
@@ -419,7 +429,7 @@ def is_possible(cell):
     if (flat and (cell.layout == "transposed" or cell.axis)) or (cell.ndim > 1 and cell.width > 1):
         return False
     return cell.width <= cell.size and cell.distribution not in (
-        *("zipf", "narrow", "gaps", "tail", "sentinel"),
+        *("zipf", "narrow", "gaps", "cents", "tail", "sentinel"),
     )
 
 

@@ -6,9 +6,10 @@ a number of groups, and inputs of gather_nd have index rows. The distribution is
 items or groups: ``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a
 hundred sorted items is moved) or ``halves`` (two sorted runs). Other distributions choose values:
 ``zipf`` (few groups have most items), ``narrow`` (the groups are the integers from 0 on), ``gaps``
-(the groups are every tenth integer), ``tail`` (ids below the number of groups, of which few are
-frequent), ``sentinel`` (ids of a narrow range, 2 % of which are -1), ``nan`` (nine of ten items are
-NaN) and ``coarse`` (floats are rounded to integers, so that rows have few different items).
+(every tenth integer), ``cents`` (every hundredth), ``tail`` (ids below the number of groups, of
+which few are frequent), ``sentinel`` (ids of a narrow range, 2 % of which are -1), ``nan`` (nine of
+ten items are NaN) and ``coarse`` (floats are rounded to integers, so that rows have few different
+items).
 """
 
 import functools
@@ -21,7 +22,7 @@ SEED = 20260101
 RUN_ITEMS = 1000
 STRING_LENGTH = 8
 ORDERED = ("sorted", "reversed", "nearly", "halves")
-STEPS = {"narrow": 1, "gaps": 10}  # from one group to the next
+STEPS = {"narrow": 1, "gaps": 10, "cents": 0.01}  # from one group to the next
 
 
 def mask(n, density, distribution="random"):
@@ -59,11 +60,11 @@ def lay_out(a, layout):
 
 def keys(dtype, n, groups, distribution="random"):
     """An array (n,) of about ``groups`` distinct values: integers for ``narrow``, ``gaps``,
-    ``tail`` and ``sentinel``, otherwise random values of the dtype."""
+    ``tail`` and ``sentinel``, prices for ``cents``, otherwise random values of the dtype."""
     if np.dtype(dtype).kind in "OT":  # each object is its own str, as after reading a file
         return keys(f"U{STRING_LENGTH}", n, groups, distribution).astype(dtype)
     if distribution in STEPS:
-        return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
+        return in_steps(group_numbers(n, groups), distribution).astype(dtype)
     if distribution == "tail":
         return (np.random.default_rng(SEED + 6).zipf(1.3, n) % groups).astype(dtype)
     if distribution == "sentinel":
@@ -98,13 +99,18 @@ def two_sets(dtype, n, tests, distribution="random"):
     generator = np.random.default_rng(SEED + 5)
     groups = 2 * tests
     if distribution in STEPS:
-        pool = (generator.permutation(groups) * STEPS[distribution]).astype(dtype)
+        pool = in_steps(generator.permutation(groups), distribution).astype(dtype)
     else:
         pool = random_values(np.dtype(dtype), groups)
     x, test_elements = pool[generator.integers(groups, size=n)], pool[:tests].copy()
     if distribution == "sorted":
         return np.sort(x), np.sort(test_elements)
     return with_nan(x, distribution), with_nan(test_elements, distribution)
+
+
+def in_steps(numbers, distribution):
+    """The groups of these numbers; hundredths are rounded."""
+    return np.round(numbers * STEPS[distribution], 2)
 
 
 def with_nan(a, distribution):

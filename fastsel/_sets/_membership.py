@@ -283,19 +283,25 @@ def by_window(items, tests, output, invert):
     threads = _threads.for_bytes(size * items.width)
     search = Search(tests, tests.data, Request(index=positions), threads, threads)
     limit = _plan.max_entries(
-        *(size, size * items.width, threads), first_positions=positions, group_ids=positions
+        *(size, size * items.width, threads),
+        first_positions=positions,
+        group_ids=positions,
+        decimals=search.scale > 0,
     )
     if items.size * MANY_TESTS < tests.size:
         few = items.if_nan_were_equal()
         if _plan.fitting_window(Search(few, few.data, Request(), 1, 1), limit) is None:
             return None
     window = _plan.fitting_window(search, limit)
-    if window is not None and search.scale:  # items that are no decimals equal no test
-        tests = integers_of(tests, search.scale, False, threads)
-        items = integers_of(items, search.scale, True, threads)
-        threads = table_threads(size, window, threads)
-    if window is None or tests is None:
+    if window is None:
         return None
+    if search.scale:
+        tests = integers_of(tests, search.scale, False, threads)
+        if tests is None:
+            return None
+        # Items that are no decimals equal no test: they become NaN, and NaN equals nothing.
+        items, has_nan = integers_of(items, search.scale, True, threads), True
+        threads = table_threads(size, window, threads)
     return look_up_in_window(items, tests, window, limit, has_nan, threads, output, invert)
 
 

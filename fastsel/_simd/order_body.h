@@ -1,5 +1,6 @@
 /* Loops that mark the words that differ from the word before, make ordered keys, make integers of
-   decimals, and find the cells (fs_cells_t) of ordered keys. The compiler vectorizes this C for each CPU level (levels.h). */
+   decimals, and find the cells (fs_cells_t) of ordered keys. The compiler vectorizes this C for each
+   CPU level (levels.h). */
 
 /* Writes a bit for each word: 1 if the word differs from the word before it. Words become ordered
    keys by order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top
@@ -90,11 +91,15 @@ FS_ORDERED_KEYS(32)
 FS_ORDERED_KEYS(64)
 #undef FS_ORDERED_KEYS
 
+#ifdef __FAST_MATH__
+#error "decimal_keys needs sums and NaN as IEEE 754 defines them"
+#endif
+
 /* Writes an integer for each of n doubles that are decimals: those that equal an integer divided by
    scale, and all whose product with scale is at least 2^51. The integer is the product with scale,
-   or for large doubles the bits, with their sign. Different decimals have different integers, in the
-   same order. NaN becomes INT64_MAX, and so does another double that is no decimal; if there is one,
-   returns 0. */
+   or for large doubles the bits, with their sign. Different decimals have different integers, in
+   the same order. NaN becomes INT64_MAX, and so does another double that is no decimal; if there
+   is one, returns 0. */
 static int AT(decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys)
 {
     const double *v = (const double *)items;
@@ -104,11 +109,13 @@ static int AT(decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_
     for (ptrdiff_t j = 0; j < n; j++) {
         double x = v[j], sum = x * scale + to_integer, whole = sum - to_integer;
         int is_small = (whole < limit) & (whole > -limit);
-        int is_decimal = !is_small | (whole / scale == x);
+        int is_decimal;
         uint64_t bits, bits_of_x, magnitude;
         memcpy(&bits, &sum, sizeof bits);
         memcpy(&bits_of_x, &x, sizeof bits_of_x);
         magnitude = bits_of_x & INT64_MAX;
+        /* A CPU that takes subnormal numbers for 0 must not make them equal. */
+        is_decimal = (!is_small) | ((whole / scale == x) & ((whole != 0) | (magnitude == 0)));
         all &= (uint64_t)is_decimal;
         bits = is_small ? bits - bits_of_0 : x < 0 ? 0 - magnitude : magnitude;
         keys[j] = x == x && is_decimal ? (int64_t)bits : INT64_MAX;

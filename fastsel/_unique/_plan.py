@@ -144,16 +144,15 @@ def max_groups(search):
 
 
 def window(search):
-    """(base, entries) of a direct-address table that pays, or None. The integers of decimals take
-    memory, too."""
-    nbytes = search.nbytes // 3 if search.scale else search.nbytes
+    """(base, entries) of a direct-address table that pays, or None."""
     limit = max_entries(
-        *(search.size, nbytes, search.copy_threads),
+        *(search.size, search.nbytes, search.copy_threads),
         first_positions=search.by_position,
         group_ids=search.needs_group_ids,
         counts=search.request.counts,
+        decimals=search.scale > 0,
     )
-    return fitting_window(search, min(limit, 16 * search.size) if search.scale else limit)
+    return fitting_window(search, limit)
 
 
 def fitting_window(search, limit):
@@ -165,21 +164,26 @@ def fitting_window(search, limit):
     return next((window for window in denser if 0 < window[1] <= limit), None)
 
 
-def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, counts=False):
+def max_entries(
+    size, nbytes, threads, *, first_positions, group_ids=False, counts=False, decimals=False
+):
     """The maximum number of entries of a direct-address table. Each thread has a table.
 
     An entry is a bit, or a byte if first positions are wanted; with counts, the table of each
     thread also has a count of 4 bytes for each entry. With group_ids, there is also one group id of
     4 bytes for each entry. The bits or bytes of a table have at most CACHE_BYTES. All tables
     together have at most `budget` bytes, because the keys outside of the window take memory, too;
-    tables of bits alone, whose threads may share one, have 4 bytes for each key.
+    tables of bits alone, whose threads may share one, have 4 bytes for each key. The tables of
+    decimals have half of that or less: their integers take memory, too.
     """
     table_bits = 8 if first_positions else 32 if counts else 1
     entry_bits = 8 * first_positions + 32 * counts
     if entry_bits == 0 and not group_ids:
-        return min(8 * CACHE_BYTES, 32 * size)
+        return min(8 * CACHE_BYTES, (16 if decimals else 32) * size)
     # Keys of less than 8 bytes may have larger tables than their own bytes allow, if the tables fit
     # the cache.
     budget = max(5 * nbytes // 4, min(2 * 8 * size, CACHE_BYTES))
+    if decimals:
+        budget = max(3 * nbytes // 8, min(budget, CACHE_BYTES // 2))
     entry_bits = threads * max(entry_bits, 1) + 32 * group_ids
     return 8 * min(CACHE_BYTES // table_bits, budget // entry_bits)

@@ -1,9 +1,9 @@
 """Groups of doubles that are decimals of few digits, such as 7.0 or 36.6: ids, years, prices and
 measurements. Each becomes an integer, and the integers are grouped by dense.pyx.
 
-A double is a decimal if it equals an integer divided by the scale, a power of ten: so equal
-integers stand for equal doubles. NaN is the largest integer. The set functions and lookups use
-integers of decimals, too (_membership.py).
+A double is a decimal if it equals an integer divided by the scale, a power of ten, or if it is
+large (order_body.h): so equal integers stand for equal doubles. NaN is the largest integer. The set
+functions and lookups use integers of decimals, too (_membership.py).
 """
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint64_t
@@ -59,7 +59,7 @@ cdef class Decimals(Groups):
         return True
 
     cdef object doubles(self, cnp.ndarray integers):
-        """The doubles of the ascending values, in the same memory, with the bits of their first
+        """Replace the integers of the ascending values by their doubles, with the bits of the first
         occurrences."""
         cdef keys_t *keys = &self.search.keys.fields
         cdef cnp.ndarray index = self.index
@@ -78,24 +78,25 @@ cdef class Decimals(Groups):
         if index is not None:
             positions = <const Py_ssize_t *>cnp.PyArray_DATA(index)
         restore_bits(keys, <uint64_t *>words, groups, positions)
-        return self.like_rows(integers.view("f8"))
+        return self.like_rows(integers)
 
     cpdef tuple finish(self, ranks):
         return self.dense.finish(ranks)
 
 
 def table_threads(Py_ssize_t size, tuple window, int threads):
-    """The number of threads whose tables of bits together have at most 2 bytes for each key: the
-    integers take memory, too."""
+    """The number of threads whose tables of bits together have at most 2 bytes for each key, since
+    the integers take memory, too; tables of bytes have fewer entries (_plan.max_entries)."""
     return max(1, min(threads, 16 * size // window[1]))
 
 
 def integers_of(Keys keys not None, double scale, bint others_are_nan, int threads):
-    """The integers of doubles, as Keys. None if one of them is neither a decimal nor NaN, unless
-    such doubles are to be as NaN."""
+    """The integers of doubles, as Keys; their words are in an array of doubles, which has the dtype
+    of the values. None if a double is neither a decimal nor NaN, unless such doubles are to be as
+    NaN."""
     cdef ToIntegers job = ToIntegers()
     job.keys, job.scale, job.others_are_nan = keys, scale, others_are_nan
-    job.integers = new_result(keys.fields.size, cnp.NPY_INT64)
+    job.integers = new_result(keys.fields.size, cnp.NPY_DOUBLE)
     job.units = blocks_of(keys.fields.size)
     job.chunks = chunk_count(job.units, threads, 64 * keys.fields.width)
     job.run(threads)

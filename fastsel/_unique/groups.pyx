@@ -109,8 +109,8 @@ cdef class Search:
 
     @property
     def scale(self):
-        """All sampled keys are integers divided by `scale`, or NaN; 0 if not, or if the keys are no
-        doubles."""
+        """All sampled keys are NaN or decimals by `scale` (order_body.h); 0 if not, or if the keys
+        are no doubles."""
         cdef const keys_t *keys = &self.keys.fields
         return self.sample().scale if keys.width == 8 and keys.order_map[1] else 0
 

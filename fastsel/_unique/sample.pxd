@@ -16,8 +16,8 @@ ctypedef struct sample_t:
     Py_ssize_t groups       # an estimate of the number of groups of all keys
     bint mostly_repeated    # at most half of the sampled keys are distinct
     bint mostly_nan         # at least half of the sample is NaN or NaT
-    # Every sampled key is an integer divided by `scale`, or NaN; 0 if not, or if keys are no
-    # doubles. Then windows are of the integers.
+    # Every sampled key is NaN or a decimal by `scale` (order_body.h), and windows are of the
+    # integers; 0 if not, or if the keys are no doubles.
     double scale
     # The smallest ranges of all sampled keys, of 95 %, and of 90 %, and a little more.
     window_t[WINDOWS] windows

@@ -24,7 +24,7 @@ cdef enum:
     MIN_DRAWN = 256
     # Window k leaves out k in OUTSIDE_SHARE sampled keys.
     OUTSIDE_SHARE = 20
-    MAX_SCALE = 1000        # decimals have at most 3 digits behind the point
+    MAX_SCALE = 10_000      # decimals have at most 4 digits behind the point
 
 
 cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:

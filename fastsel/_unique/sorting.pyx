@@ -266,8 +266,9 @@ cdef class Sorting(Groups):
         group, or each NaN is a group. Returns the number of groups."""
         cdef Py_ssize_t start = self.start_of(part), n = self.start_of(part + 1) - start, j
         cdef Py_ssize_t groups = self.mark_groups(part, words)
-        cdef uint32_t *positions = self.key_positions + start
+        cdef uint32_t *positions
         if self.inverse_data != NULL:
+            positions = self.key_positions + start
             for j in range(groups):
                 self.inverse_data[start + j] = positions[j]
             for j in range(n):

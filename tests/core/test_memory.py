@@ -74,7 +74,7 @@ EXTRAS = [(False,) * 3, *(tuple(k == j for k in range(3)) for j in range(3)), (T
     distinct_share=[0, 0.1, 1],
     sorted=[True, False],
     extras=EXTRAS,
-    dtype=["i8", "f4", "i4"],
+    dtype=["i8", "f4", "i4", "f8"],
     threads=THREADS,
 )
 def test_unique_takes_little_beside_its_outputs(
@@ -341,7 +341,7 @@ def test_memory_grows_by_at_most_20_kb_per_thread(threads, first, step, monkeypa
     sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6), (10**6, 200_000)],
     distinct_share=[0.001, 1],
     name=SET_FUNCTION_NAMES,
-    dtype=["i8", "f4"],
+    dtype=["i8", "f4", "f8"],
     threads=THREADS,
 )
 def test_sets_take_little_beside_their_outputs(sizes, distinct_share, name, dtype, threads):
@@ -354,7 +354,7 @@ def test_sets_take_little_beside_their_outputs(sizes, distinct_share, name, dtyp
 
 @covering(
     at_least=8,
-    dtype=["i8", "f4", "i4"],
+    dtype=["i8", "f4", "i4", "f8"],
     distinct_share=[0.001, 0.1, 1],
     sorted=[True, False],
     threads=THREADS,
@@ -371,7 +371,7 @@ def test_group_indices_takes_up_to_21_bytes_more_for_each_item(
 
 
 @covering(at_least=6, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
-          distinct_share=[0.001, 1], dtype=["i8", "f4"], threads=THREADS)  # fmt: skip
+          distinct_share=[0.001, 1], dtype=["i8", "f4", "f8"], threads=THREADS)  # fmt: skip
 def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype, threads):
     groups = max(1000, int(distinct_share * sum(sizes)))
     pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003

@@ -23,7 +23,7 @@ from fastsel._unique import _objects
 pytestmark = pytest.mark.thread_unsafe(reason="starts a thread that writes while the test reads")
 
 SECONDS = 10 if os.environ.get("FASTSEL_LONG") else 0.03
-DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex128", "S3", "U5"]
+DTYPES = ["bool", "uint8", "int16", "float32", "float64", "int64", "complex128", "S3", "U5"]
 SHAPES = [(30_000,), (150, 20, 10)]
 
 
