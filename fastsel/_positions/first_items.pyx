@@ -79,7 +79,7 @@ def first_nonzero(a):
 cdef Py_ssize_t first_item(const strided_t *items, Py_ssize_t offset, const truth_t *truth,
                            Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
     """The first index of a non-zero item, from `start` to stop - 1, or -1 if all are zero. The
-    items lie `offset` bytes behind those that are described."""
+    items lie `offset` bytes behind the items of the description."""
     cdef uint64_t[FLAG_BLOCKS] bits
     cdef cursor_t cursor
     cdef Py_ssize_t stride = items.strides[items.ndim - 1], step = 64, n

@@ -95,8 +95,8 @@ FS_ORDERED_KEYS(64)
 #error "decimal_keys needs sums and NaN as IEEE 754 defines them"
 #endif
 
-/* Writes an integer for each of n doubles that are decimals: those that equal an integer divided by
-   scale, and all whose product with scale is at least 2^51. The integer is the product with scale,
+/* Writes an integer for each of n decimals: doubles that equal an integer divided by scale, and
+   doubles whose product with scale is at least 2^51. The integer is the product with scale,
    or for large doubles the bits, with their sign. Different decimals have different integers, in
    the same order. NaN becomes INT64_MAX, and so does another double that is no decimal; if there
    is one, returns 0. */

@@ -1,5 +1,5 @@
 """Groups of doubles that are decimals of few digits, such as 7.0 or 36.6: ids, years, prices and
-measurements. Each becomes an integer, and the integers are grouped by dense.pyx.
+measurements. Each double becomes an integer, and dense.pyx groups the integers.
 
 A double is a decimal if it equals an integer divided by the scale, a power of ten, or if it is
 large (order_body.h): so equal integers stand for equal doubles. NaN is the largest integer. The set
@@ -91,9 +91,8 @@ def table_threads(Py_ssize_t size, tuple window, int threads):
 
 
 def integers_of(Keys keys not None, double scale, bint others_are_nan, int threads):
-    """The integers of doubles, as Keys; their words are in an array of doubles, which has the dtype
-    of the values. None if a double is neither a decimal nor NaN, unless such doubles are to be as
-    NaN."""
+    """The integers of doubles, as Keys; the array of the integers has the dtype of doubles. None if
+    a double is neither a decimal nor NaN, unless others_are_nan: then this double counts as NaN."""
     cdef ToIntegers job = ToIntegers()
     job.keys, job.scale, job.others_are_nan = keys, scale, others_are_nan
     job.integers = new_result(keys.fields.size, cnp.NPY_DOUBLE)
