@@ -1,7 +1,7 @@
 """The sort of one part, in the cache of one thread; see pieces.pyx."""
 from libc.stdint cimport uint32_t, uint64_t
 
-from fastsel._unique.keys cimport wide_t
+from fastsel._unique.keys cimport keys_t, wide_t
 
 ctypedef struct sorter_t:
     void *keys                    # the sorted keys, after sort_keys
@@ -15,6 +15,8 @@ cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) n
 cdef void sorter_free(sorter_t *sorter) noexcept nogil
 cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil
 cdef void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil
+cdef bint sorts_as_numbers(const keys_t *keys) noexcept nogil
+cdef void sort_as_numbers(const keys_t *keys, uint64_t *words, Py_ssize_t n) noexcept nogil
 cdef bint whole_is_faster() except -1
 cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil

@@ -16,6 +16,9 @@ cdef class Sorting(Groups):
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
+    cdef bint as_numbers          # NumPy sorts the words as signed integers or floats
+    # Of the words. If they are sorted as numbers, only its minimum is not 0.
+    cdef uint64_t[3] order_map
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
     cdef Py_ssize_t *offsets      # groups before each part, then the total

@@ -24,8 +24,8 @@ from fastsel._unique.groups cimport Groups, Request, Search, values_at
 from fastsel._unique.keys cimport canonical, fs_load_once, keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
-    mark_runs, numpy_sort, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t,
-    whole_is_faster)
+    mark_runs, numpy_sort, sort_as_numbers, sort_keys, sorter_bytes, sorter_free, sorter_start,
+    sorter_t, sorts_as_numbers, whole_is_faster)
 from fastsel._unique.quantiles cimport ScatterByValue
 from fastsel._unique.scatter cimport MAX_PARTS, read_back, scatter_keys
 
@@ -85,6 +85,10 @@ cdef class Sorting(Groups):
             return False
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
         self.sorts_whole = sorts_at_once(self.search)
+        self.as_numbers = self.sorts_whole and sorts_as_numbers(keys)
+        self.order_map = keys.order_map
+        if self.as_numbers:
+            self.order_map = [0, 0, keys.order_map[2]]
         self.scatter_to_parts(with_positions)
         if self.longest >= MAX_PART_KEYS:
             return False
@@ -140,11 +144,11 @@ cdef class Sorting(Groups):
         cdef Py_ssize_t j
         if keys.width == 4:
             fs_load_once(words, keys.data, keys.size * 4)
-            to_ordered_keys(&keys.rule, keys.order_map, 32, <uint32_t *>words, keys.size)
+            to_ordered_keys(&keys.rule, self.order_map, 32, <uint32_t *>words, keys.size)
             return
         # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
         level.ordered_keys[log2_width(keys.width)](
-            keys.data, keys.size, &keys.rule.significant, keys.order_map, words)
+            keys.data, keys.size, &keys.rule.significant, self.order_map, words)
         if keys.width < 4:
             for j in range(keys.size):
                 (<uint32_t *>words)[j] = <uint32_t>words[j]
@@ -227,8 +231,11 @@ cdef class Sorting(Groups):
         cdef Py_ssize_t groups = -1, j
         cdef bint ready
         cdef sorter_t sorter
-        if self.sorts_whole:
+        if self.as_numbers:
+            sort_as_numbers(&self.search.keys.fields, <uint64_t *>words, n)
+        elif self.sorts_whole:
             numpy_sort(words, n)
+        if self.sorts_whole:
             self.offsets[part] = self.mark_groups(part, words)
             return
         if self.has_equal_keys(part):
@@ -281,7 +288,7 @@ cdef class Sorting(Groups):
         cdef const keys_t *fields = &self.search.keys.fields
         return mark_runs(
             keys, self.start_of(part + 1) - self.start_of(part),
-            ordered_key_of(fields.order_map, fields.rule.nan), fields.rule.nan_unequal,
+            ordered_key_of(self.order_map, fields.rule.nan), fields.rule.nan_unequal,
             self.run_starts + self.first_block(part))
 
     cdef void write_groups(self, Py_ssize_t part, const uint32_t *entries,
@@ -418,7 +425,7 @@ cdef class PartOutputs(Job):
                 <char *>values, groups)
         else:
             memcpy(values, words, groups * sizeof(wide_t))
-        to_words(self.sorting.search.keys.fields.order_map, values, groups)
+        to_words(self.sorting.order_map, values, groups)
 
     cdef void write_starts(self, Py_ssize_t k, Py_ssize_t start, Py_ssize_t *out) noexcept nogil:
         """Write where the groups of part k begin; `start` is added."""

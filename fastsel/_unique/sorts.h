@@ -1,5 +1,5 @@
-/* Sorts contiguous unsigned integers by NumPy's C API, without the GIL: a thread of a parallel
-   region cannot acquire the GIL if there is no memory for its Python thread state. */
+/* Sorts contiguous numbers by NumPy's C API, without the GIL: a thread of a parallel region cannot
+   acquire the GIL if there is no memory for its Python thread state. */
 #ifndef FASTSEL_SORTS_H
 #define FASTSEL_SORTS_H
 
@@ -38,11 +38,12 @@ static int fs_qsort_u64(void *keys, npy_intp length, void *array)
     return 0;
 }
 
-/* The sort for an array of uint32 or uint64; the array is the last argument of the sort. */
+/* The sort for an array of numbers of 4 or 8 bytes; the array is the last argument of the sort.
+   NULL for signed integers and floats if NumPy's ArrFuncs have none. */
 static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
     fs_sort_t sort = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
-    if (sort != NULL) return sort;
+    if (sort != NULL || !PyTypeNum_ISUNSIGNED(PyArray_TYPE(array))) return sort;
     return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_qsort_u32 : fs_qsort_u64;
 }
 
