@@ -33,7 +33,7 @@ def look_up_in_window(Keys items not None, Keys tests not None, object window no
     WindowTable. If has_nan, the word nan of the rule never matches. With an output there are fewer
     than 2^32 tests: otherwise positions wrap around. `invert` applies to bool.
     """
-    cdef WindowTable table = WindowTable(tests, window, output is not None, False, threads)
+    cdef WindowTable table = WindowTable(tests, window, output is not None, 0, threads)
     cdef LookUpEntries job
     cdef uint64_t entry                 # of nan; it may lie beyond the table
     if not table.fill():

@@ -49,6 +49,7 @@ cdef class Decimals(Groups):
         of_integers = Search(keys, keys.data if search.ascending else search.rows, search.request,
                              search.threads, threads)
         of_integers.window = search.window
+        of_integers.sampled, of_integers.has_sample = search.sampled, True
         self.dense = Dense(of_integers)
         if not self.dense.find():
             return False

@@ -19,13 +19,16 @@ from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, values_
 from fastsel._unique.keys cimport (
     Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport ordered_key_of
+from fastsel._unique.sample cimport WINDOWS
 from fastsel._unique.sorting cimport Sorting
-from fastsel._unique.window cimport EntryPass, WindowTable, find_entries
+from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
 
 cnp.import_array()
 
 cdef enum:
     MIN_SHARED = 1 << 15      # fewer keys outside of the window are sorted by one thread
+    FEW_WORDS = 1 << 9        # with more words than these, keys in a row seldom have the same count
+    MAX_IN_TURN = 1 << 14     # larger tables of counts exceed the nearest cache COUNT_TABLES times
 
 
 cdef class Dense(Groups):
@@ -41,7 +44,8 @@ cdef class Dense(Groups):
         cdef int threads = search.copy_threads
         if search.window is None:
             return False
-        self.table = WindowTable(search.keys, search.window, by_position, request.counts, threads)
+        self.table = WindowTable(
+            search.keys, search.window, by_position, count_tables(search), threads)
         if not self.table.fill():
             return False
         self.find_rest(by_position)
@@ -207,6 +211,18 @@ cdef class Dense(Groups):
         return offsets[self.table.key_chunks]
 
 
+cdef int count_tables(Search search) except -1:
+    """The number of tables of counts of each chunk. A CPU waits for a count that it has just
+    written; if few words have most of the keys, that happens less often in several tables."""
+    cdef Py_ssize_t entries = search.window[1]
+    if not search.request.counts:
+        return 0
+    if (search.windows[WINDOWS - 1][1] <= FEW_WORDS
+            and entries <= min(MAX_IN_TURN, search.size // (COUNT_TABLES * search.copy_threads))):
+        return COUNT_TABLES
+    return 1
+
+
 cdef int write_rest_counts(Py_ssize_t[::1] counts, const Py_ssize_t[::1] rest_counts,
                            const Py_ssize_t[::1] ids) except -1:
     cdef Py_ssize_t g
@@ -306,7 +322,7 @@ cdef class SumCounts(EntryPass):
             word = bits[block]
             while word:
                 entry, count = block * 64 + fs_ctz(word), 0
-                for chunk in range(self.table.chunks):
+                for chunk in range(self.table.chunks * self.table.count_tables):
                     count += counts[chunk * length + entry]
                 self.out[self.group_ids[entry]] = count
                 word &= word - 1

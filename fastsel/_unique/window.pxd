@@ -9,6 +9,10 @@ from fastsel._unique.keys cimport Keys, any_t, keys_t
 from fastsel._unique.sample cimport window_t
 
 
+cdef enum:
+    COUNT_TABLES = 4
+
+
 cdef class WindowTable(Job):
     cdef Keys keys
     cdef window_t window
@@ -22,7 +26,8 @@ cdef class WindowTable(Job):
     cdef Py_ssize_t entry_chunks  # of the passes over entries
     # By chunk and entry. Only `merge` writes `bits` if there are other tables.
     cdef uint64_t[::1] bits       # which words occur; after `merge`, chunk 0 has all words
-    cdef uint32_t[::1] counts     # keys of each word; or None
+    cdef uint32_t[::1] counts     # keys of each word, in count_tables tables of a chunk; or None
+    cdef Py_ssize_t count_tables
     # 1 if the word occurs in the chunk or, after `merge`, before it; None without first positions.
     cdef uint8_t[::1] present
     cdef readonly object bitmask  # bitmask of first occurrences, or None

@@ -29,15 +29,16 @@ cdef enum:
 
 
 cdef class WindowTable(Job):
-    def __init__(self, Keys keys not None, object window, bint first_positions, bint counted,
-                 int threads):
+    def __init__(self, Keys keys not None, object window, bint first_positions,
+                 int count_tables, int threads):
         """Tables for at least one key; the keys are words with an order. window is (base, entries):
         each of `entries` < 2^32 ordered keys from base on has an entry, and `entries` is a power of
         two. For keys of 1 and 2 bytes it has all of them, and for wider keys every word is
         canonical: otherwise memory beyond the table is written. No NaN that equals no item is in
-        the window: otherwise all NaN are one group."""
+        the window: otherwise all NaN are one group. Each chunk has `count_tables` tables of counts:
+        0, 1, or COUNT_TABLES, which take keys in turn."""
         cdef Py_ssize_t size = keys.fields.size, width = keys.fields.width, tables
-        self.keys, self.threads = keys, threads
+        self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
         self.base_word = word_of(keys.fields.order_map, self.window.base)
         self.are_integers = (
@@ -46,16 +47,16 @@ cdef class WindowTable(Job):
         self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
         self.chunks = max(1, min(self.key_blocks, threads))
         # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
-        if not (first_positions or counted):
+        if not (first_positions or count_tables):
             self.chunks = max(1, min(self.chunks, size * width // (5 * self.entry_blocks)))
         self.chunks = max(self.chunks, size // MAX_CHUNK_KEYS + 1)
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * width)
         self.key_chunks = chunk_count(self.key_blocks, threads, 64 * (width + sizeof(Py_ssize_t)))
         self.entry_chunks = chunk_count(self.entry_blocks, threads)
         tables = self.chunks * self.entry_blocks
-        self.bits = new_u64(self.entry_blocks if first_positions or counted else tables)
+        self.bits = new_u64(self.entry_blocks if first_positions or count_tables else tables)
         self.present = new_u8(64 * tables) if first_positions else None
-        self.counts = new_u32(64 * tables) if counted else None
+        self.counts = new_u32(64 * tables * count_tables) if count_tables else None
         self.bitmask = self.offsets = None
         if first_positions:
             self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
@@ -131,7 +132,8 @@ cdef class WindowTable(Job):
         if self.present is not None:
             memset(&self.present[start * 64], 0, blocks * 64)
         if self.counts is not None:
-            memset(&self.counts[start * 64], 0, blocks * 64 * sizeof(uint32_t))
+            memset(&self.counts[start * self.count_tables * 64], 0,
+                   blocks * self.count_tables * 64 * sizeof(uint32_t))
         if self.present is None and self.counts is None:
             memset(&self.bits[start], 0, blocks * sizeof(uint64_t))
 
@@ -155,7 +157,7 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
     cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
     cdef uint8_t[::1] present = self.present
     cdef uint32_t[::1] counts = self.counts
-    cdef Py_ssize_t table = 64 * chunk * self.entry_blocks
+    cdef Py_ssize_t length = 64 * self.entry_blocks, table = chunk * length
     cdef Py_ssize_t whole = min(stop, self.keys.fields.size >> 6), j, n
     cdef uint8_t[256] bytes_seen
     cdef uint32_t[64] entries
@@ -181,8 +183,8 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
             if self.outside[chunk] < 0 or not list_outside(self, words, entries, n, chunk, block):
                 return
         if counted:
-            for j in range(n):
-                counts[table + entries[j]] += 1
+            count_entries(&counts[table * self.count_tables],
+                          length if self.count_tables > 1 else 0, entries, n)
         if first_positions:
             all_seen = all_are_set(&present[table], entries, n)
             if all_seen:
@@ -206,6 +208,23 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
             if not (counted or all_seen & 1):
                 see_bytes(self, table, bytes_seen)
         block += 1
+
+
+cdef inline void count_entries(uint32_t *counts, Py_ssize_t step, const uint32_t *entries,
+                               Py_ssize_t n) noexcept nogil:
+    """Count n entries in COUNT_TABLES tables in turn, which are `step` entries apart; if step is 0,
+    in one table."""
+    cdef Py_ssize_t j = 0, a, b, c, d
+    while j < n - 3:
+        a, b, c, d = entries[j], entries[j + 1], entries[j + 2], entries[j + 3]
+        counts[a] += 1
+        counts[step + b] += 1
+        counts[2 * step + c] += 1
+        counts[3 * step + d] += 1
+        j += 4
+    while j < n:
+        counts[entries[j]] += 1
+        j += 1
 
 
 cdef inline uint8_t all_are_set(const uint8_t *flags, const uint32_t *entries,
@@ -278,13 +297,13 @@ cdef class MergeTables(EntryPass):
         cdef uint64_t word
         if counts is not None:
             memset(&bits[start], 0, (stop - start) * sizeof(uint64_t))
-        for chunk in range(self.table.chunks):
-            if counts is not None:
+            for chunk in range(self.table.chunks * self.table.count_tables):
                 for block in range(start, stop):
                     level.pack[2](<const char *>&counts[chunk * length + 64 * block], 0xffffffff,
                                   &word, 1)
                     bits[block] |= word
-            elif present is None and chunk:
+        for chunk in range(self.table.chunks):
+            if present is None and counts is None and chunk:
                 for block in range(start, stop):
                     bits[block] |= bits[chunk * (length >> 6) + block]
             if present is not None and chunk:
