@@ -1,6 +1,7 @@
 """The rules of each dtype: which items are true, which items are equal, how items are ordered."""
 
 import functools
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,8 @@ def mostly_nan(items):
 
 
 class Truth(NamedTuple):
-    """An item is true if any of its words, of `width` bytes, has a significant bit set."""
+    """An item is true if any of its words, of `width` bytes, has a significant bit set. If the
+    item is no multiple of a word, the last word overlaps the one before it."""
 
     width: int
     significant: np.ndarray  # uint64, one per word
@@ -57,8 +59,13 @@ def truth(dtype):
     significant = _significant_bytes(dtype)
     if significant is None:
         return None
-    width = next(w for w in (8, 4, 2, 1) if dtype.itemsize % w == 0)
-    words = np.frombuffer(bytes(significant), dtype=f"u{width}").astype(np.uint64)
+    size = dtype.itemsize
+    width = min(8, 1 << size.bit_length() - 1)
+    starts = [min(start, size - width) for start in range(0, size, width)]
+    words = np.array(
+        [int.from_bytes(significant[start : start + width], sys.byteorder) for start in starts],
+        np.uint64,
+    )
     words.flags.writeable = False
     return Truth(width, words)
 

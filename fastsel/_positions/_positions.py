@@ -259,12 +259,18 @@ def count_nonzero(
         return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
     if axis is None and not keepdims and array is not a:
         return count_nonzero(array)
-    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
+    if (truth := _dtypes.truth(array.dtype)) is None:
         return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
     axes = _gate.axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
         return _as_intp(_numpy.count_nonzero(a, axis=axis, keepdims=keepdims))
-    return _count_along(array, truth, axes, keepdims)
+    if len(axes) == array.ndim:
+        total = bitmask.count_nonzero(array)
+        return np.full((1,) * array.ndim, total) if keepdims else total
+    counts = axis_counts.count(array, *truth, axes, _threads.for_bytes(array.nbytes))
+    if keepdims:
+        counts = counts.reshape([1 if k in axes else n for k, n in enumerate(array.shape)])
+    return counts
 
 
 def find_coordinates(array, truth, dtype=_INTP, flat=False):
@@ -324,27 +330,3 @@ def true_items(array):
 def _as_intp(count):
     """NumPy's count as intp. Before NumPy 2.3, the count of a whole array is an int."""
     return np.intp(count) if type(count) is int else count
-
-
-def _count_along(array, truth, axes, keepdims):
-    """Counts along axes. The remaining axes have the memory order of the input, as in NumPy's
-    sums."""
-    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
-    remaining = [axis for axis in order if axis not in axes]
-    if not remaining:
-        total = bitmask.count_nonzero(array)
-        return np.full((1,) * array.ndim, total) if keepdims else total
-    shape = [array.shape[axis] for axis in remaining]
-    steps = np.zeros(array.ndim, np.intp)
-    step = 1
-    for axis in reversed(remaining):
-        steps[order.index(axis)] = step
-        step *= array.shape[axis]
-    counts = axis_counts.count(
-        array, *truth, np.array(order, np.intp), steps, math.prod(shape),
-        _threads.for_bytes(array.nbytes),
-    )  # fmt: skip
-    counts = counts.reshape(shape)
-    if remaining != sorted(remaining):
-        counts = counts.transpose(np.argsort(remaining))
-    return np.expand_dims(counts, tuple(axes)) if keepdims else counts

@@ -28,29 +28,27 @@ cdef enum:
 
 
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
-          const Py_ssize_t[::1] axis_order not None, const Py_ssize_t[::1] steps not None,
-          Py_ssize_t size, int threads):
-    """Count the non-zero items along axes. Returns `size` counts, intp.
-
-    axis_order lists the axes of items by descending stride; the last axis is the inner row. steps
-    has a number for each listed axis, 0 for a reduced axis. The count with index
-    i * steps[0] + j * steps[1] + ... includes the item with index i along axis axis_order[0], j
-    along axis axis_order[1] and so on.
-    """
+          tuple axes not None, int threads):
+    """Count the non-zero items along axes, which are numbers from 0. Returns the counts, intp; the
+    remaining axes have the memory order of the items, as in NumPy's sums."""
     cdef CountAxes job = CountAxes()
     cdef cnp.npy_intp length
-    describe_truth(&job.truth, width, significant)
-    job.describe_axes(items, axis_order, steps)
-    job.size = size
+    cdef list remaining
+    describe_truth(&job.truth, cnp.PyArray_ITEMSIZE(items), width, significant)
+    remaining = job.describe_axes(items, axes)
     job.choose_chunks(threads)
-    length = job.copies * size
+    length = job.copies * job.size
     counts = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
     job.counts = counts
     job.run_rounds(job.rounds, threads)
-    if job.copies == 1:
-        return counts
-    add_copies(job.counts, size, threads)
-    return counts[:size].copy()       # a view would keep the memory of all copies
+    if job.copies > 1:
+        add_copies(job.counts, job.size, threads)
+        counts = counts[:job.size].copy()     # a view would keep the memory of all copies
+    if len(remaining) > 1:
+        counts = counts.reshape([cnp.PyArray_DIM(items, axis) for axis in remaining])
+    if remaining != sorted(remaining):
+        counts = counts.transpose(sorted(range(len(remaining)), key=remaining.__getitem__))
+    return counts
 
 
 @cython.final
@@ -68,20 +66,35 @@ cdef class CountAxes(Job):
     cdef Py_ssize_t rounds
     cdef Py_ssize_t[::1] counts       # one copy after the other, 0 at first
 
-    cdef void describe_axes(self, cnp.ndarray items, const Py_ssize_t[::1] axis_order,
-                            const Py_ssize_t[::1] steps) noexcept:
-        """Describe the axes. Adjacent axes are merged if one stride covers both axes, of the items
-        and of the counts."""
+    cdef list describe_axes(self, cnp.ndarray items, tuple reduced):
+        """Describe the axes by descending stride; axes of equal strides keep their order. Returns
+        those that are not reduced. Adjacent axes are merged if one stride covers both axes, of the
+        items and of the counts."""
         cdef strided_t *axes = &self.items
+        cdef int[MAX_DIMS] order
+        cdef Py_ssize_t[MAX_DIMS] steps
         cdef Py_ssize_t length, stride
-        cdef int k, last
+        cdef int ndim = cnp.PyArray_NDIM(items), axis, k, last
+        cdef list remaining = []
+        for axis in range(ndim):
+            k = axis
+            while k and abs_stride(items, order[k - 1]) < abs_stride(items, axis):
+                order[k] = order[k - 1]
+                k -= 1
+            order[k] = axis
+        self.size = 1
+        for k in range(ndim - 1, -1, -1):
+            steps[k] = 0
+            if order[k] not in reduced:
+                steps[k] = self.size
+                self.size *= cnp.PyArray_DIM(items, order[k])
+                remaining.insert(0, order[k])
         axes.data = <char *>cnp.PyArray_DATA(items)
         axes.size = cnp.PyArray_SIZE(items)
         axes.ndim = 1                 # a reduced axis of length 1: there always is one
         axes.shape[0], axes.strides[0], self.steps[0] = 1, 0, 0
-        for k in range(<int>axis_order.shape[0]):
-            length = cnp.PyArray_DIM(items, <int>axis_order[k])
-            stride = cnp.PyArray_STRIDE(items, <int>axis_order[k])
+        for k in range(ndim):
+            length, stride = cnp.PyArray_DIM(items, order[k]), cnp.PyArray_STRIDE(items, order[k])
             last = axes.ndim - 1
             if length == 1:
                 continue
@@ -93,10 +106,11 @@ cdef class CountAxes(Job):
                 axes.ndim += 1
                 axes.shape[last] = length
             axes.strides[last], self.steps[last] = stride, steps[k]
+        return remaining
 
     cdef void choose_chunks(self, int threads) noexcept:
         """Choose the axes of chunks and rounds, and their numbers."""
-        cdef Py_ssize_t nbytes = self.items.size * self.truth.width * self.truth.words, length
+        cdef Py_ssize_t nbytes = self.items.size * self.truth.itemsize, length
         self.chunk_axis = self.longest_axis(True, True)
         self.round_axis = self.longest_axis(True, False)
         length = max(1, self.items.shape[self.chunk_axis])
@@ -234,6 +248,11 @@ cdef class CountAxes(Job):
         for k in range(rows):
             for j in range(columns):
                 counts[first + j * step] += <Py_ssize_t>sums[k * columns + j]
+
+
+cdef Py_ssize_t abs_stride(cnp.ndarray items, int axis) noexcept:
+    cdef Py_ssize_t stride = cnp.PyArray_STRIDE(items, axis)
+    return stride if stride > 0 else -stride
 
 
 cdef Py_ssize_t narrow_to_chunk(strided_t *view, int axis, Py_ssize_t chunks,

@@ -71,7 +71,7 @@ cpdef Bitmask pack(cnp.ndarray items, Py_ssize_t width, const uint64_t[::1] sign
     cdef strided_t described
     cdef truth_t truth
     describe(&described, items, 0, cnp.PyArray_NDIM(items))
-    describe_truth(&truth, width, significant)
+    describe_truth(&truth, cnp.PyArray_ITEMSIZE(items), width, significant)
     return pack_items(&described, &truth, moved, threads)
 
 
@@ -80,7 +80,7 @@ cdef describe_by_rule(cnp.dtype dtype, truth_t *truth):
     rule = truth_rule(dtype)
     if rule is not None:
         significant = rule[1]
-        describe_truth(truth, rule[0], significant)
+        describe_truth(truth, dtype.itemsize, rule[0], significant)
     return rule
 
 
@@ -93,7 +93,7 @@ cdef Bitmask pack_items(const strided_t *items, const truth_t *truth, Py_ssize_t
     if along >= 0:
         # Tiles have their own chunks; the bits of each chunk of blocks are counted afterwards.
         pack_tiles(items, truth, along, mask.bits, threads)
-        mask.count_bits(truth.width * truth.words + moved, threads)
+        mask.count_bits(truth.itemsize + moved, threads)
         return mask
     job.bits = mask.bits
     job.count(items, truth, moved, threads)
@@ -106,7 +106,7 @@ cdef Py_ssize_t count_items(const strided_t *items, const truth_t *truth, int th
     cdef PackItems job = PackItems()
     cdef strided_t in_memory_order
     job.bits = None
-    if not is_run(items, truth.width * truth.words):
+    if not is_run(items, truth.itemsize):
         in_memory_order = items[0]
         sort_axes(&in_memory_order)
         if inner_length(&in_memory_order) >= min(SHORTEST_ROW, inner_length(items)):
@@ -121,7 +121,7 @@ cdef Py_ssize_t pack_blocks(const strided_t *items, const truth_t *truth, Py_ssi
     cdef uint8_t[FLAG_ITEMS] flags
     cdef uint64_t *target
     cdef cursor_t cursor
-    cdef Py_ssize_t width = truth.width * truth.words, n, filled, length, total = 0
+    cdef Py_ssize_t width = truth.itemsize, n, filled, length, total = 0
     cdef Py_ssize_t left = min(stop * 64, items.size) - block * 64
     if left <= 0:
         return 0
@@ -212,7 +212,7 @@ cdef class PackItems(Job):
         caller keeps the significant words of truth alive until the job ends."""
         self.items, self.truth, self.units = items[0], truth[0], blocks_of(items.size)
         self.chunks = chunk_count(
-            self.units, threads, 64 * (truth.width * truth.words + moved))
+            self.units, threads, 64 * (truth.itemsize + moved))
         self.counts = new_intp(self.chunks + 1)
         self.run(threads)
         scan(&self.counts[0], self.chunks)

@@ -95,7 +95,7 @@ cdef Py_ssize_t first_item(const strided_t *items, Py_ssize_t offset, const trut
         advance(&cursor, items, n)
         start += n
         step = min(2 * step, FLAG_ITEMS)
-        if stride == truth.width * truth.words and start < stop:
+        if stride == truth.itemsize and start < stop:
             n = count_zeros(level, truth, item(&cursor, items) + offset,
                             run_length(&cursor, items, stop - start))
             advance(&cursor, items, n)
@@ -113,7 +113,7 @@ def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
     cdef FindFirst job = FindFirst()
     cdef cnp.npy_intp size
     cdef Py_ssize_t unit_bytes
-    describe_truth(&job.truth, width, significant)
+    describe_truth(&job.truth, cnp.PyArray_ITEMSIZE(items), width, significant)
     describe(&job.remaining, items, 0, remaining)
     describe(&job.searched, items, remaining, cnp.PyArray_NDIM(items))
     size = job.remaining.size
@@ -199,7 +199,7 @@ cdef class FindFirst(Job):
         self.chunk_indices = self.out  # `_last` needs a view before the first wave, too
         for u in range(self.units):
             self.locate(u, &self.unit)
-            row_bytes = self.unit.columns * self.truth.width * self.truth.words
+            row_bytes = self.unit.columns * self.truth.itemsize
             self.start, wave, used = 0, serial_bytes, 1
             while self.start < self.searched.size:
                 self.stop = min(self.start + max(1, wave // row_bytes), self.searched.size)

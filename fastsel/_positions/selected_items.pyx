@@ -126,7 +126,7 @@ cpdef compress_axes(cnp.ndarray a, mask, int first, int stop, out):
     describe_slice(&slice, a, stop)
     if items.size > selected.size:
         return None
-    mask_bytes = items.size * truth.width * truth.words
+    mask_bytes = items.size * truth.itemsize
     if mask_bytes <= MASK_BYTES * min(thresholds.small_items, STACK_ITEMS):
         count = pack_blocks(&items, &truth, 0, blocks_of(items.size), bits)
     else:

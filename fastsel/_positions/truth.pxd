@@ -18,17 +18,18 @@ cdef enum:
     FEW_WORDS = 8       # words that are tested without a branch
 
 ctypedef struct truth_t:
-    Py_ssize_t width              # bytes of a word: 1, 2, 4, 8
-    Py_ssize_t words              # words of an item
+    Py_ssize_t itemsize           # bytes of an item
+    Py_ssize_t width              # bytes of a word: the greatest of 1, 2, 4, 8 that fits an item
+    Py_ssize_t words              # words of an item; the last may overlap the one before it
     const uint64_t *significant   # by word of an item: its significant bits
     uint64_t[2] of_number         # what significant points to after describe_number
 
 
-cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
+cdef inline void describe_truth(truth_t *truth, Py_ssize_t itemsize, Py_ssize_t width,
                                 const uint64_t[::1] significant) noexcept:
     """Describe the words of an item. significant has a word for each word of an item, at least one;
     the caller keeps it alive."""
-    truth.width, truth.words = width, significant.shape[0]
+    truth.itemsize, truth.width, truth.words = itemsize, width, significant.shape[0]
     truth.significant = &significant[0]
 
 
@@ -39,7 +40,7 @@ cdef inline bint describe_number(truth_t *truth, cnp.ndarray a) noexcept:
     cdef int typenum = cnp.PyArray_TYPE(a)
     if not cnp.PyArray_ISNOTSWAPPED(a):
         return False
-    truth.width, truth.words = cnp.PyArray_ITEMSIZE(a), 1
+    truth.itemsize, truth.width, truth.words = cnp.PyArray_ITEMSIZE(a), cnp.PyArray_ITEMSIZE(a), 1
     if typenum == cnp.NPY_CFLOAT or typenum == cnp.NPY_CDOUBLE:
         truth.width, truth.words = truth.width // 2, 2
     elif typenum > cnp.NPY_DOUBLE and typenum != cnp.NPY_FLOAT16:
@@ -54,19 +55,19 @@ cdef inline bint describe_number(truth_t *truth, cnp.ndarray a) noexcept:
 
 cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
     """Does an item have two words with the same significant bits, as a complex number does?"""
-    return truth.words == 2 and truth.significant[0] == truth.significant[1]
+    return (truth.words == 2 and truth.itemsize == 2 * truth.width
+            and truth.significant[0] == truth.significant[1])
 
 
 cdef inline Py_ssize_t count_zeros(const fs_level_t *level, const truth_t *truth,
                                    const char *items, Py_ssize_t length) noexcept nogil:
     """The number of zero items before the first line (fs_level_t.skip_zeros) with another item, for
     `length` items side by side; 0 if words of an item differ in their significant bits."""
-    cdef Py_ssize_t width = truth.width * truth.words
     cdef uint64_t repeated = <uint64_t>-1 // (<uint64_t>-1 >> (64 - 8 * truth.width))
     if truth.words > 1 and not is_pair(truth):
         return 0
-    return FS_LINE_BYTES // width * level.skip_zeros(
-        items, truth.significant[0] * repeated, length * width // FS_LINE_BYTES)
+    return FS_LINE_BYTES // truth.itemsize * level.skip_zeros(
+        items, truth.significant[0] * repeated, length * truth.itemsize // FS_LINE_BYTES)
 
 
 cdef inline Py_ssize_t pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
@@ -116,16 +117,14 @@ cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t st
                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
     """Write a flag, 1 or 0, for each of `length` items that lie `stride` bytes apart and may be
     unaligned."""
-    if is_pair(truth) and truth.width == 8:
-        test_pair(items, stride, truth.significant[0], length, flags)
-    elif truth.words > 1 and truth.width == 1:
-        test_words(truth, <const uint8_t *>items, stride, length, flags)
-    elif truth.words > 1 and truth.width == 2:
-        test_words(truth, <const uint16_t *>items, stride, length, flags)
-    elif truth.words > 1 and truth.width == 4:
-        test_words(truth, <const uint32_t *>items, stride, length, flags)
-    elif truth.words > 1:
-        test_words(truth, <const uint64_t *>items, stride, length, flags)
+    if truth.words > 2:
+        test_words(truth, items, stride, length, flags)
+    elif truth.words == 2 and truth.width == 2:
+        test_pair(truth, items, stride, <uint16_t>0, length, flags)
+    elif truth.words == 2 and truth.width == 4:
+        test_pair(truth, items, stride, <uint32_t>0, length, flags)
+    elif truth.words == 2:
+        test_pair(truth, items, stride, <uint64_t>0, length, flags)
     elif truth.width == 1:
         test_word(items, stride, <uint8_t>truth.significant[0], length, flags)
     elif truth.width == 2:
@@ -146,30 +145,32 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
         flags[k] = (word & significant) != 0
 
 
-cdef inline void test_pair(const char *items, Py_ssize_t stride, uint64_t significant,
-                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """test_run for items of two words of 8 bytes with the same significant bits."""
-    cdef Py_ssize_t k
-    cdef uint64_t first, second
+cdef inline void test_pair(const truth_t *truth, const char *items, Py_ssize_t stride,
+                           word_t second, Py_ssize_t length, uint8_t *flags) noexcept nogil:
+    """test_run for items of two words. `second` is only the type of the words."""
+    cdef word_t significant = <word_t>truth.significant[0], first
+    cdef word_t significant_of_second = <word_t>truth.significant[1]
+    cdef Py_ssize_t offset = truth.itemsize - sizeof(word_t), k
     for k in range(length):
-        memcpy(&first, items + k * stride, sizeof(uint64_t))
-        memcpy(&second, items + k * stride + sizeof(uint64_t), sizeof(uint64_t))
-        flags[k] = ((first | second) & significant) != 0
+        memcpy(&first, items + k * stride, sizeof(word_t))
+        memcpy(&second, items + k * stride + offset, sizeof(word_t))
+        flags[k] = ((first & significant) | (second & significant_of_second)) != 0
 
 
-cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,
+cdef inline void test_words(const truth_t *truth, const char *items, Py_ssize_t stride,
                             Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """test_run for items of several words. At most one branch for FEW_WORDS words depends on the
-    words: the CPU cannot predict such a branch if, for example, strings are empty at random."""
-    cdef Py_ssize_t j, k, stop
-    cdef word_t word, set_bits
+    """test_run for items of more than two words, which have 8 bytes. At most one branch for
+    FEW_WORDS words depends on the words: the CPU cannot predict such a branch if, for example,
+    strings are empty at random."""
+    cdef Py_ssize_t j, k, stop, last = truth.itemsize - sizeof(uint64_t)
+    cdef uint64_t word, set_bits
     for k in range(length):
         set_bits, j = 0, 0
         while j < truth.words and not set_bits:
             stop = min(j + FEW_WORDS, truth.words)
             while j < stop:
-                memcpy(&word, <const char *>items + k * stride + j * sizeof(word_t),
-                       sizeof(word_t))
-                set_bits = set_bits | (word & <word_t>truth.significant[j])
+                memcpy(&word, items + k * stride + min(<Py_ssize_t>(j * sizeof(word)), last),
+                       sizeof(word))
+                set_bits = set_bits | (word & truth.significant[j])
                 j += 1
         flags[k] = set_bits != 0

@@ -55,6 +55,18 @@ def test_axis_and_keepdims_equal_numpy(axis, keepdims, forced_kernels):
                 )
 
 
+@pytest.mark.parametrize("itemsize", [*range(1, 34), 64, 65, 127])
+def test_every_byte_of_an_item_counts(itemsize):
+    """Words of an item may overlap. Item k has one byte that is not zero, k; the last has none."""
+    items = np.vstack((np.diag(np.full(itemsize, 7, np.uint8)), np.zeros(itemsize, np.uint8)))
+    void, text = items.view(f"V{itemsize}").ravel(), items.view(f"S{itemsize}").ravel()
+    unaligned = np.frombuffer(b"x" + items.tobytes(), f"V{itemsize}", offset=1)
+    for array in (void, text, unaligned, np.repeat(void, 2)[::2]):
+        assert fastsel.count_nonzero(array) == itemsize
+        assert fastsel.flatnonzero(array).tolist() == list(range(itemsize))
+        assert fastsel.count_nonzero(array.reshape(1, -1), axis=0).tolist() == [1] * itemsize + [0]
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, (), (0, 2), (0, 1, 2)], ids=repr)
 def test_axis_of_every_layout_equals_numpy(axis, kernels_with_few_threads):
     for k, name in enumerate(WORD_DTYPES):
