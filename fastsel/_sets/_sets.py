@@ -18,13 +18,19 @@ from fastsel._sets import _membership, _slices
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
 from fastsel._sets.merge import exclusive_or
-from fastsel._unique import _distinct, _plan
+from fastsel._unique import _distinct, _keys, _plan
 from fastsel._unique._distinct import unique
+from fastsel._unique.sample import groups_in_small_sample
 
 # A merge of two arrays is faster than hashing if the smaller array has at least MIN_MERGED items,
 # and the larger array has at most MAX_RATIO times as many items.
 MIN_MERGED = 1 << 16
 MAX_RATIO = 4
+
+# If an array of more than MIN_REPEATED items has FEW_SHARE times as many items as values, finding
+# its values first takes less time than looking all items up.
+MIN_REPEATED = 16000
+FEW_SHARE = 32
 
 
 @overload
@@ -140,6 +146,8 @@ def intersect1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _in_common_dtype(ar1, ar2, axis)
+    if both and not return_indices:
+        both = list(map(_values_if_few, both))
     masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
     if masks is None:
         arguments = _gate.non_defaults(
@@ -280,6 +288,8 @@ def setdiff1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     arrays = _base_arrays(ar1, ar2, axis)
+    if arrays and not assume_unique:
+        arrays[0] = _values_if_few(arrays[0])
     is_served = arrays and _membership.are_ordered(*arrays)
     mask = among(*arrays, True) if is_served else None
     if mask is None:
@@ -362,6 +372,7 @@ def setxor1d(
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
     if both and _are_merged(*both):
         return _by_merge(*both)
+    both = both and list(map(_values_if_few, both))
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
@@ -375,6 +386,17 @@ def setxor1d(
         nans = unique(np.concatenate(list(map(_nan_of, both))), equal_nan=False)
         values = np.concatenate((values[~_dtypes.is_nan(values)], nans))
     return _distinct.along(values, axis)
+
+
+def _values_if_few(items):
+    """The distinct values of 1-d items of which few are distinct; otherwise the items."""
+    is_word = items.ndim == 1 and _keys.loaded_rule(items.dtype, True) is not None
+    if not is_word or items.size <= MIN_REPEATED or _plan.FORCED.get():
+        return items
+    groups = 1 << 8 * items.itemsize
+    if items.itemsize > 2:
+        groups = groups_in_small_sample(_keys.keys_of(items, True))
+    return unique(items) if groups * FEW_SHARE <= items.size else items
 
 
 def _are_merged(one, other):

@@ -18,9 +18,9 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, values_at
 from fastsel._unique.keys cimport (
     Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
-from fastsel._unique.ordered_keys cimport ordered_key_of
+from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sample cimport WINDOWS
-from fastsel._unique.sorting cimport Sorting
+from fastsel._unique.sorting cimport Sorting, restore_bits
 from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
 
 cnp.import_array()
@@ -40,7 +40,8 @@ cdef class Dense(Groups):
         cdef Request request = search.request
         cdef keys_t *keys = &search.keys.fields
         # Canonical words are the items themselves: their values need no position.
-        cdef bint are_words = keeps_words(&keys.rule), by_position = search.by_position
+        cdef bint by_position = search.by_position
+        cdef bint are_words = keeps_words(&keys.rule) or not by_position
         cdef int threads = search.copy_threads
         if search.window is None:
             return False
@@ -116,6 +117,8 @@ cdef class Dense(Groups):
         write.values = <char *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
         write.first = self.below
         write.run(threads)
+        if not self.table.are_integers:     # float16, of which no key is outside of the window
+            restore_halves(&search.keys.fields, <uint16_t *>write.values, groups)
         if self.rest is not None:
             self.copy_rest(self.rest.values, self.values)
         self.values = self.like_rows(self.values)
@@ -211,6 +214,12 @@ cdef class Dense(Groups):
         return offsets[self.table.key_chunks]
 
 
+cdef void restore_halves(const keys_t *keys, uint16_t *values, Py_ssize_t groups) noexcept:
+    """Replace the ordered keys of float16 by the items."""
+    to_words(keys.order_map, values, groups)
+    restore_bits(keys, values, groups, NULL)
+
+
 cdef int count_tables(Search search) except -1:
     """The number of tables of counts of each chunk. A CPU waits for a count that it has just
     written; if few words have most of the keys, that happens less often in several tables."""
@@ -262,7 +271,8 @@ cdef uint32_t[::1] new_entries(WindowTable table, int threads):
 
 
 cdef class WriteValues(EntryPass):
-    """Write the words whose bits are set, from the value `first` on."""
+    """Write the words whose bits are set, from the value `first` on; of float16, the ordered keys.
+    """
     cdef char *values
     cdef Py_ssize_t first
 
@@ -282,7 +292,7 @@ cdef class WriteValues(EntryPass):
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
         cdef Py_ssize_t position = self.first + self.table.offsets[k]
         cdef Py_ssize_t count = self.table.offsets[k + 1] - self.table.offsets[k]
-        cdef uint64_t base = self.table.base_word, word
+        cdef uint64_t base = self.table.base_word if self.table.are_integers else 0, word
         if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is base plus the bit's index
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
                         is_sparse(count, stop - start), <intptr_t *>values + position, count)

@@ -38,6 +38,11 @@ cdef enum:
     TAKE_COST = 8
 
 
+cdef inline bint is_half(const keys_t *keys) noexcept nogil:
+    """Are the keys float16?"""
+    return keys.width == 2 and keys.order_map[1] != 0
+
+
 cdef class Request:
     def __init__(self, bint index=False, bint inverse=False, bint counts=False,
                  bint ascending=True, bint grouped=False, Py_ssize_t lookups=0,
@@ -59,7 +64,7 @@ cdef class Search:
     cdef const sample_t *sample(self) except NULL:
         """What a sample says about the keys; the sample is taken once."""
         if not self.has_sample:
-            take_sample(&self.keys.fields, &self.sampled)
+            take_sample(&self.keys.fields, &self.sampled, self.keys.fields.size)
             self.has_sample = True
         return &self.sampled
 
@@ -124,10 +129,10 @@ cdef class Search:
     @property
     def by_position(self):
         """Does a direct-address table have to find first positions? If values ascend and are the
-        canonical words, only the index needs them."""
+        canonical words, or floats, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
         return self.request.index or not (
-            self.ascending and (keeps_words(&keys.rule) or self.scale))
+            self.ascending and (keeps_words(&keys.rule) or is_half(keys) or self.scale))
 
     @property
     def needs_group_ids(self):

@@ -6,7 +6,7 @@ is 1, so that NaT, the smallest integer, becomes the largest key.
 """
 from libc.stdint cimport uint64_t
 
-from fastsel._unique.keys cimport canonical, rule_t, wide_t
+from fastsel._unique.keys cimport any_t, canonical, rule_t, wide_t
 
 
 cdef inline uint64_t ordered_key_of(const uint64_t *order_map, uint64_t word) noexcept nogil:
@@ -45,12 +45,12 @@ cdef inline void to_ordered_keys(const rule_t *rule, const uint64_t *order_map, 
         words[j] = (word ^ sign ^ (negative if word >> top else 0)) - minimum
 
 
-cdef inline void to_words(const uint64_t *order_map, wide_t *keys, Py_ssize_t n) noexcept nogil:
+cdef inline void to_words(const uint64_t *order_map, any_t *keys, Py_ssize_t n) noexcept nogil:
     """Replace n ordered keys by their canonical words."""
-    cdef wide_t sign = <wide_t>order_map[0], negative = <wide_t>order_map[1]
-    cdef wide_t minimum = <wide_t>order_map[2]
-    cdef wide_t key
-    cdef int top = 8 * sizeof(wide_t) - 1
+    cdef any_t sign = <any_t>order_map[0], negative = <any_t>order_map[1]
+    cdef any_t minimum = <any_t>order_map[2]
+    cdef any_t key
+    cdef int top = 8 * sizeof(any_t) - 1
     cdef Py_ssize_t j
     for j in range(n):
         key = keys[j] + minimum

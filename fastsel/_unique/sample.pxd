@@ -23,7 +23,7 @@ ctypedef struct sample_t:
     window_t[WINDOWS] windows
 
 
-cdef int take_sample(const keys_t *keys, sample_t *sample) except -1
+cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn) except -1
 cdef void draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
                Py_ssize_t first, char *out, Py_ssize_t *changes) noexcept nogil
 cdef window_t widened(uint64_t low, uint64_t high, uint64_t highest) noexcept

@@ -10,7 +10,7 @@ from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
-    AHEAD, BATCH, canonical, fs_hash_bytes, keeps_words, keys_t, load_word)
+    AHEAD, BATCH, Keys, canonical, fs_hash_bytes, keeps_words, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
@@ -27,7 +27,14 @@ cdef enum:
     MAX_SCALE = 10_000      # decimals have at most 4 digits behind the point
 
 
-cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
+def groups_in_small_sample(Keys keys not None):
+    """An estimate of the number of groups from at most MIN_DRAWN keys."""
+    cdef sample_t sample
+    take_sample(&keys.fields, &sample, MIN_DRAWN)
+    return sample.groups
+
+
+cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn) except -1:
     cdef Py_ssize_t drawn = min(<Py_ssize_t>(SAMPLE_ROOTS * sqrt(<double>keys.size)),
                                 max(keys.size // MIN_KEYS_PER_DRAWN,
                                     min(keys.size, MIN_DRAWN)))
@@ -37,6 +44,7 @@ cdef int take_sample(const keys_t *keys, sample_t *sample) except -1:
     cdef uint64_t nan = keys.rule.nan
     cdef Py_ssize_t changes = 0, unequal = 0
     cdef sorter_t sorter
+    drawn = min(drawn, max_drawn)
     draw(keys.data, keys.size, keys.width, drawn, 0, items, &changes)
     words_of(keys, items, drawn, words)
     if keys.is_ordered:

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._core.scratch cimport Scratch
 from fastsel._unique.groups cimport Groups
-from fastsel._unique.keys cimport keys_t, wide_t
+from fastsel._unique.keys cimport any_t, keys_t, wide_t
 from fastsel._unique.quantiles cimport ScatterByValue
 
 
@@ -42,5 +42,5 @@ cdef class Sorting(Groups):
     cpdef cnp.ndarray order(self)
 
 
-cdef void restore_bits(const keys_t *keys, wide_t *values, Py_ssize_t groups,
+cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
                        const Py_ssize_t *index) noexcept

@@ -21,7 +21,7 @@ from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Request, Search, values_at
-from fastsel._unique.keys cimport canonical, fs_load_once, keys_t, wide_t
+from fastsel._unique.keys cimport any_t, canonical, fs_load_once, keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport (
     mark_runs, numpy_sort, sort_as_numbers, sort_keys, sorter_bytes, sorter_free, sorter_start,
@@ -435,14 +435,14 @@ cdef class PartOutputs(Job):
                     is_sparse(groups, blocks), <intptr_t *>out, groups)
 
 
-cdef void restore_bits(const keys_t *keys, wide_t *values, Py_ssize_t groups,
+cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
                        const Py_ssize_t *index) noexcept:
     """Give zero and NaN among the ascending values of floats the bits of their first occurrences.
     index has the first positions, or is NULL. Several NaN keep their order. If another thread has
     changed the keys, some values keep their canonical bits."""
-    cdef const wide_t *items = <const wide_t *>keys.data
+    cdef const any_t *items = <const any_t *>keys.data
     cdef Py_ssize_t i = 0, zero = 0, stop = groups, nans = 0, middle
-    cdef wide_t nan = <wide_t>keys.rule.nan, item
+    cdef any_t nan = <any_t>keys.rule.nan, item
     while zero < stop:
         middle = (zero + stop) >> 1
         if ordered_key_of(keys.order_map, values[middle]) < ordered_key_of(keys.order_map, 0):

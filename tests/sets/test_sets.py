@@ -57,6 +57,18 @@ def test_every_algorithm_equals_the_reference(
     check_set_functions(*two_arrays(KEY_DTYPES[name], *inputs))
 
 
+@covering(at_least=60, name=KEY_DTYPES, sizes=[(20_000, 40), (300, 17_000), (17_000, 17_000)])
+def test_many_items_of_few_values_equal_the_reference(name, sizes, kernels_with_few_threads):
+    """The set functions find the values of such arrays first."""
+    first, second = two_arrays(KEY_DTYPES[name], (90, 60))
+    random = np.random.default_rng(1)
+    arrays = [
+        values[random.integers(0, len(values), size)]
+        for values, size in zip((first, second), sizes, strict=True)
+    ]
+    check_set_functions(*arrays)
+
+
 @pytest.mark.parametrize("name", KEY_DTYPES)
 def test_small_arrays_equal_the_reference(name):
     """No kernel is forced: small arrays take the path of ordinary calls."""
@@ -266,8 +278,8 @@ def test_arrays_of_mostly_nan_equal_the_reference(dtype, share):
     check_set_functions(a, b)
 
 
-@pytest.mark.parametrize("size", [1, 700])
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("size", [1, 700, 9000])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c16"])
 def test_equal_values_have_the_bits_of_the_first_one(dtype, size, kernels_with_few_threads):
     first = np.tile(np.array([-0.0, 0.0], dtype), size)
     for one, other in ((first, first[::-1]), (first[::-1], first)):
