@@ -22,10 +22,12 @@ from fastsel._unique import _distinct, _keys, _plan
 from fastsel._unique._distinct import unique
 from fastsel._unique.sample import groups_in_small_sample
 
-# A merge of two arrays is faster than hashing if the smaller array has at least MIN_MERGED items,
-# and the larger array has at most MAX_RATIO times as many items.
-MIN_MERGED = 1 << 16
+# A sort of two arrays and a merge take less time than hashing if the larger array has at least
+# MIN_MERGED items, and at most MAX_RATIO times as many items as the smaller one; for floats, of
+# which few have a direct-address table, MAX_FLOAT_RATIO times as many.
+MIN_MERGED = 1 << 17
 MAX_RATIO = 4
+MAX_FLOAT_RATIO = 16
 
 # If an array of more than MIN_REPEATED items has FEW_SHARE times as many items as values, finding
 # its values first takes less time than looking all items up.
@@ -402,6 +404,7 @@ def _values_if_few(items):
 def _are_merged(one, other):
     """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16."""
     dtype, sizes = one.dtype, sorted((one.size, other.size))
+    ratio = MAX_FLOAT_RATIO if dtype.kind == "f" else MAX_RATIO
     return (
         one.ndim == 1
         and dtype.kind in "biufmM"
@@ -409,8 +412,7 @@ def _are_merged(one, other):
         and dtype.char != "e"
         and dtype.isbuiltin == 1
         and not _plan.FORCED.get()
-        and sizes[0] >= MIN_MERGED
-        and sizes[1] <= MAX_RATIO * sizes[0]
+        and MIN_MERGED <= sizes[1] <= ratio * sizes[0]
     )
 
 

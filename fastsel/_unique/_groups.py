@@ -53,10 +53,13 @@ class KnownGroups(Groups):
         return self._inverse, self._counts
 
 
-def groups_of_runs(items, starts, direction, with_inverse):
+def groups_of_runs(items, starts, direction, request):
     """The Groups of items whose equal items lie side by side, from the start of each run."""
-    counts = np.diff(starts, append=len(items))
-    inverse = np.repeat(np.arange(len(starts)), counts) if with_inverse else None
+    inverse = counts = None
+    if request.inverse or request.counts:
+        counts = np.diff(starts, append=len(items))
+    if request.inverse:
+        inverse = np.repeat(np.arange(len(starts)), counts)
     return KnownGroups(items[starts], starts, inverse, counts, direction)
 
 
@@ -70,7 +73,7 @@ def groups_of_presorted_complex(rows, request):
             return None
         starts = np.concatenate(([0], 1 + _numpy.flatnonzero(rows[1:] != rows[:-1])))
     _plan.note(*_plan.PRESORTED)
-    return groups_of_runs(rows, starts, 1, request.inverse)
+    return groups_of_runs(rows, starts, 1, request)
 
 
 class WithoutNan(KnownGroups):

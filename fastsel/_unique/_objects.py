@@ -24,7 +24,7 @@ def groups_of(flat, request, equal_nan):
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    groups = _presorted_strings(items, request.inverse) or _hashed_strings(items)
+    groups = _presorted_strings(items, request) or _hashed_strings(items)
     if groups is None:
         if request.ascending and (
             items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)
@@ -61,13 +61,13 @@ def is_nan(item, if_it_raises=False):
         return if_it_raises
 
 
-def _presorted_strings(items, inverse):
+def _presorted_strings(items, request):
     """The Groups of a 1-d array of str, or bytes, that ascend or descend already; None for other
     arrays."""
     runs = strings.find_runs(items)
     if runs is None:
         return None
-    return groups_of_runs(items, *runs, inverse)
+    return groups_of_runs(items, *runs, request)
 
 
 def _hashed_strings(items):

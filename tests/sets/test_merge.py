@@ -1,18 +1,19 @@
-"""setxor1d of numbers that a merge serves: at least MIN_MERGED, and not too different in size."""
+"""setxor1d of numbers that a merge serves: at least MIN_MERGED in the larger array, and not
+many fewer in the smaller one."""
 
 import numpy as np
 import pytest
 
 import fastsel
-from fastsel._sets._sets import MAX_RATIO, MIN_MERGED
+from fastsel._sets._sets import MAX_FLOAT_RATIO, MAX_RATIO, MIN_MERGED
 from fastsel._sets.merge import exclusive_or
 
 NUMBERS = ("?", "i1", "i2", "i4", "i8", "q", "u1", "u2", "u4", "u8", "f4", "f8")
 DTYPES = (*NUMBERS, "f2", ">i4", ">f8", "M8[s]", "m8[ns]", ">M8[D]")
 # The larger array is divided into chunks; 200_000 items have several.
 SIZES = (
-    *((MIN_MERGED - 1, MIN_MERGED), (MIN_MERGED, MIN_MERGED), (MIN_MERGED, MAX_RATIO * MIN_MERGED)),
-    *((MIN_MERGED, MAX_RATIO * MIN_MERGED + 1), (200_000, 60_001), (60_001, 200_000)),
+    *((MIN_MERGED - 1, MIN_MERGED), (MIN_MERGED, MIN_MERGED), (9000, MAX_FLOAT_RATIO * 9000)),
+    *((MIN_MERGED, MIN_MERGED // MAX_RATIO - 1), (200_000, 60_001), (60_001, 200_000)),
 )
 
 
