@@ -93,6 +93,8 @@ cdef class CountAxes(Job):
         axes.size = cnp.PyArray_SIZE(items)
         axes.ndim = 1                 # a reduced axis of length 1: there always is one
         axes.shape[0], axes.strides[0], self.steps[0] = 1, 0, 0
+        if axes.size == 0:            # there may be MAX_DIMS axes that cannot be merged
+            return remaining
         for k in range(ndim):
             length, stride = cnp.PyArray_DIM(items, order[k]), cnp.PyArray_STRIDE(items, order[k])
             last = axes.ndim - 1

@@ -1,7 +1,7 @@
 """Pass 1 of selections: each item becomes one bit. Pass 2 reads the bits, and not the items again.
 
-Kernels see a dtype as `words` words of `width` bytes per item, and the significant bits of each
-word; see truth.pxd.
+Kernels see a dtype as `words` words of `width` bytes per item, of which the last may overlap the
+one before it, and the significant bits of each word; see truth.pxd.
 
 The entries of kernels that take any object, such as count_nonzero, serve all sizes. They return
 None for arguments that they do not serve. Up to max_items items, one thread has the bits on its

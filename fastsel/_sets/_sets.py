@@ -290,9 +290,10 @@ def setdiff1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     arrays = _base_arrays(ar1, ar2, axis)
-    if arrays and not assume_unique:
-        arrays[0] = _values_if_few(arrays[0])
     is_served = arrays and _membership.are_ordered(*arrays)
+    dtypes = [array.dtype for array in arrays or ()]
+    if is_served and not assume_unique and _membership.compares_exactly(*dtypes):
+        arrays[0] = _values_if_few(arrays[0])
     mask = among(*arrays, True) if is_served else None
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
@@ -392,8 +393,8 @@ def setxor1d(
 
 def _values_if_few(items):
     """The distinct values of 1-d items of which few are distinct; otherwise the items."""
-    is_word = items.ndim == 1 and _keys.loaded_rule(items.dtype, True) is not None
-    if not is_word or items.size <= MIN_REPEATED or _plan.FORCED.get():
+    has_rule = items.ndim == 1 and _keys.loaded_rule(items.dtype, True) is not None
+    if not has_rule or items.size <= MIN_REPEATED or _plan.FORCED.get():
         return items
     groups = 1 << 8 * items.itemsize
     if items.itemsize > 2:

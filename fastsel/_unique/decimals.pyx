@@ -78,7 +78,8 @@ cdef class Decimals(Groups):
                 words[g] = -words[g] | <int64_t>(<uint64_t>1 << 63)
         if index is not None:
             positions = <const Py_ssize_t *>cnp.PyArray_DATA(index)
-        restore_bits(keys, <uint64_t *>words, groups, positions)
+        with nogil:
+            restore_bits(keys, <uint64_t *>words, groups, positions)
         return self.like_rows(integers)
 
     cpdef tuple finish(self, ranks):

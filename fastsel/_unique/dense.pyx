@@ -216,8 +216,9 @@ cdef class Dense(Groups):
 
 cdef void restore_halves(const keys_t *keys, uint16_t *values, Py_ssize_t groups) noexcept:
     """Replace the ordered keys of float16 by the items."""
-    to_words(keys.order_map, values, groups)
-    restore_bits(keys, values, groups, NULL)
+    with nogil:
+        to_words(keys.order_map, values, groups)
+        restore_bits(keys, values, groups, NULL)
 
 
 cdef int count_tables(Search search) except -1:

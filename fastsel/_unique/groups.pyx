@@ -129,7 +129,7 @@ cdef class Search:
     @property
     def by_position(self):
         """Does a direct-address table have to find first positions? If values ascend and are the
-        canonical words, or floats, only the index needs them."""
+        canonical words, float16, or decimals, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
         return self.request.index or not (
             self.ascending and (keeps_words(&keys.rule) or is_half(keys) or self.scale))

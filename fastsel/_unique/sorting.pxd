@@ -43,4 +43,4 @@ cdef class Sorting(Groups):
 
 
 cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
-                       const Py_ssize_t *index) noexcept
+                       const Py_ssize_t *index) noexcept nogil

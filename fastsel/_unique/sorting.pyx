@@ -12,7 +12,7 @@ scatter. Memory is reused:
 - the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastsel._core.parallel cimport Job, scan
@@ -326,10 +326,11 @@ cdef class Sorting(Groups):
             self.values = values_at(rows, self.index)
             return 0
         if keys.rule.limit < keys.rule.significant:
-            if keys.width == 8:
-                restore_bits(keys, <uint64_t *>outputs.values, groups, outputs.index)
-            else:
-                restore_bits(keys, <uint32_t *>outputs.values, groups, outputs.index)
+            with nogil:
+                if keys.width == 8:
+                    restore_bits(keys, <uint64_t *>outputs.values, groups, outputs.index)
+                else:
+                    restore_bits(keys, <uint32_t *>outputs.values, groups, outputs.index)
         self.values = self.like_rows(self.values)
         return 0
 
@@ -436,12 +437,12 @@ cdef class PartOutputs(Job):
 
 
 cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
-                       const Py_ssize_t *index) noexcept:
+                       const Py_ssize_t *index) noexcept nogil:
     """Give zero and NaN among the ascending values of floats the bits of their first occurrences.
     index has the first positions, or is NULL. Several NaN keep their order. If another thread has
     changed the keys, some values keep their canonical bits."""
     cdef const any_t *items = <const any_t *>keys.data
-    cdef Py_ssize_t i = 0, zero = 0, stop = groups, nans = 0, middle
+    cdef Py_ssize_t i, zero = 0, stop = groups, nans = 0, middle
     cdef any_t nan = <any_t>keys.rule.nan, item
     while zero < stop:
         middle = (zero + stop) >> 1
@@ -450,25 +451,38 @@ cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
         else:
             stop = middle
     if zero < groups and values[zero] == 0:
-        i = index[zero] if index != NULL else 0
-        while i < keys.size:
-            fs_load_once(&item, items + i, sizeof(item))
-            i += 1
-            if canonical(&keys.rule, item) == 0:
-                values[zero] = item
-                break
+        i = next_special(keys, items, index[zero] if index != NULL else 0, False)
+        if i < keys.size:
+            values[zero] = items[i] & ~<any_t>keys.rule.significant
     while nans < groups and values[groups - 1 - nans] == nan:
         nans += 1
-    if index != NULL:
-        for middle in range(groups - nans, groups):
-            fs_load_once(&item, items + index[middle], sizeof(item))
-            if canonical(&keys.rule, item) == nan:
-                values[middle] = item
-        return
-    i = 0
-    while nans and i < keys.size:
+    i = -1
+    for middle in range(groups - nans, groups):
+        i = next_special(keys, items, i + 1, True) if index == NULL else index[middle]
+        if i == keys.size:
+            break
         fs_load_once(&item, items + i, sizeof(item))
         if canonical(&keys.rule, item) == nan:
-            values[groups - nans] = item
-            nans -= 1
+            values[middle] = item
+
+
+cdef inline Py_ssize_t next_special(const keys_t *keys, const any_t *items, Py_ssize_t i,
+                                    bint is_nan) noexcept nogil:
+    """The position of the first zero or NaN from position i on, or the number of keys. The compiler
+    vectorizes the loop over a block."""
+    cdef any_t significant = <any_t>keys.rule.significant, limit = <any_t>keys.rule.limit
+    cdef any_t low = limit + 1 if is_nan else 0, reach = significant - low if is_nan else 0
+    cdef uint8_t found
+    cdef Py_ssize_t j
+    while i < keys.size:
+        if not i & 63 and keys.size - i >= 64:
+            found = 0
+            for j in range(64):
+                found |= <any_t>((items[i + j] & significant) - low) <= reach
+            if not found:
+                i += 64
+                continue
+        if <any_t>((items[i] & significant) - low) <= reach:
+            return i
         i += 1
+    return i

@@ -105,6 +105,17 @@ def test_structured_array_with_axis_or_keepdims_raises_type_error():
         fastsel.count_nonzero(array, keepdims=True)
 
 
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axes", [0, 63, tuple(range(63)), tuple(range(0, 64, 2))], ids=str)
+def test_empty_array_of_64_axes_equals_numpy(axes, keepdims):
+    """All strides are 1, so that no axes can be viewed as one."""
+    empty = np.zeros((1,) * 64, np.int8)[(slice(0, 0),) * 64]
+    assert_same(
+        fastsel.count_nonzero(empty, axes, keepdims=keepdims),
+        np.count_nonzero(empty, axes, keepdims=keepdims),
+    )
+
+
 def test_empty_array_with_a_large_stride_equals_numpy(forced_kernels):
     empty = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(0,), strides=(2**32,))
     assert_same(fastsel.count_nonzero(empty, axis=()), np.count_nonzero(empty, axis=()))

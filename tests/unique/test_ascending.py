@@ -325,3 +325,21 @@ def test_columns_have_ranks_if_the_kernel_gives_way(monkeypatch):
     monkeypatch.setattr(_ascending, "_sorted", gives_way)
     order = _ascending.argsort(rows, False)[0]
     assert np.array_equal(order, np.lexsort(rows.T[::-1]))
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_late_zeros_and_nan_keep_their_bits(dtype, equal_nan):
+    """Among ascending values, zero and NaN have the bits of their first occurrences."""
+    word = f"u{np.dtype(dtype).itemsize}"
+    for size in (3000, 20_003):
+        for late in (0, 63, 64, 65, 191, size - 3):
+            items = np.random.default_rng(late).integers(1, 900, size).astype(dtype)
+            items[late], items[late + 1], items[late + 2] = -0.0, -np.nan, np.nan
+            items[-1] = 0.0 if late < size - 3 else items[-1]
+            bits = items.view(word)
+            bits[late + 1] ^= 5
+            nans = bits[late + 1 : late + 2] if equal_nan else bits[late + 1 : late + 3]
+            values = fastsel.unique(items, equal_nan=equal_nan).view(word)
+            assert values[0] == bits[late]
+            assert np.array_equal(values[len(values) - len(nans) :], nans), (size, late)
