@@ -22,16 +22,10 @@ from fastsel._unique import _distinct, _keys, _plan
 from fastsel._unique._distinct import unique
 from fastsel._unique.sample import groups_in_small_sample
 
-# A sort of two arrays and a merge take less time than hashing if the larger array has at least
-# MIN_MERGED items, and at most MAX_RATIO times as many items as the smaller one; for floats, of
-# which few have a direct-address table, MAX_FLOAT_RATIO times as many.
-MIN_MERGED = 1 << 17
-MAX_RATIO = 4
-MAX_FLOAT_RATIO = 16
-
-# If an array of more than MIN_REPEATED items has FEW_SHARE times as many items as values, finding
-# its values first takes less time than looking all items up.
-MIN_REPEATED = 16000
+# For setxor1d of at least MANY_ITEMS numbers, a sort of both arrays and a merge take less time than
+# hashing. If an array of MANY_ITEMS has FEW_SHARE times as many items as values, finding its values
+# first takes less time than looking all items up.
+MANY_ITEMS = 1 << 14
 FEW_SHARE = 32
 
 
@@ -394,7 +388,7 @@ def setxor1d(
 def _values_if_few(items):
     """The distinct values of 1-d items of which few are distinct; otherwise the items."""
     has_rule = items.ndim == 1 and _keys.loaded_rule(items.dtype, True) is not None
-    if not has_rule or items.size <= MIN_REPEATED or _plan.FORCED.get():
+    if not has_rule or items.size < MANY_ITEMS or _plan.FORCED.get():
         return items
     groups = 1 << 8 * items.itemsize
     if items.itemsize > 2:
@@ -404,16 +398,15 @@ def _values_if_few(items):
 
 def _are_merged(one, other):
     """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16."""
-    dtype, sizes = one.dtype, sorted((one.size, other.size))
-    ratio = MAX_FLOAT_RATIO if dtype.kind == "f" else MAX_RATIO
+    dtype = one.dtype
     return (
-        one.ndim == 1
+        max(one.size, other.size) >= MANY_ITEMS
+        and one.ndim == 1
         and dtype.kind in "biufmM"
         and dtype.itemsize <= 8
         and dtype.char != "e"
         and dtype.isbuiltin == 1
         and not _plan.FORCED.get()
-        and MIN_MERGED <= sizes[1] <= ratio * sizes[0]
     )
 
 
@@ -431,7 +424,7 @@ def _distinct_numbers(items):
     values = unique(items)
     size = values.size
     if items.dtype.kind not in "biu":
-        size -= int(_dtypes.is_nan(values[-1:])[0])
+        size -= int(_dtypes.is_nan(values[-1:]).any())
     return values[:size], values[size:]
 
 

@@ -1,7 +1,8 @@
 """The numbers that are in exactly one of two ascending arrays of distinct numbers, by a merge.
 
-The first pass counts the numbers of the result, the second writes them. Each chunk merges a range
-of the larger array with the numbers of the other array that belong between them.
+Each chunk merges a range of the larger array with the numbers of the other array that belong
+between them, into memory that has room for all of them: a merge takes longer than the second pass,
+which copies the numbers of all chunks to the result.
 """
 cimport numpy as cnp
 from libc.stdint cimport (
@@ -10,7 +11,7 @@ from libc.string cimport memcpy
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.results cimport new_array
-from fastsel._core.scratch cimport new_intp
+from fastsel._core.scratch cimport Memory, new_intp, new_memory
 
 cnp.import_array()
 
@@ -26,11 +27,9 @@ ctypedef fused number_t:
     float
     double
 
-ctypedef Py_ssize_t (*count_t)(
-    const void *first, Py_ssize_t n_first, const void *second, Py_ssize_t n_second) noexcept nogil
-ctypedef void (*write_t)(
-    const void *first, Py_ssize_t n_first, const void *second, Py_ssize_t n_second, void *out,
-    Py_ssize_t room) noexcept nogil
+ctypedef Py_ssize_t (*merge_t)(
+    const void *first, Py_ssize_t n_first, const void *second, Py_ssize_t n_second,
+    void *out) noexcept nogil
 
 
 def exclusive_or(const number_t[::1] first not None, const number_t[::1] second not None,
@@ -42,7 +41,7 @@ def exclusive_or(const number_t[::1] first not None, const number_t[::1] second 
     cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0], k
     job.first = <const char *>&first[0] if n_first else NULL
     job.second = <const char *>&second[0] if n_second else NULL
-    job.count, job.write = <count_t>&count_result[number_t], <write_t>&write_result[number_t]
+    job.merge_range = <merge_t>&merge_range[number_t]
     job.start(n_first + n_second, threads)
     for k in range(1, job.chunks + 1):
         if n_first >= n_second:
@@ -75,14 +74,14 @@ cdef Py_ssize_t start_of_others(const number_t[::1] items, Py_ssize_t start,
 cdef class Merge(Job):
     cdef cnp.dtype dtype
     cdef Py_ssize_t width
-    cdef count_t count
-    cdef write_t write
+    cdef merge_t merge_range
     cdef const char *first
     cdef const char *second
     cdef Py_ssize_t[::1] first_starts     # by chunk
     cdef Py_ssize_t[::1] second_starts
     cdef Py_ssize_t[::1] offsets          # by chunk: the length of its result, then its start
-    cdef char *out                        # NULL in the pass that counts
+    cdef Memory merged                    # the results of all chunks, with gaps
+    cdef char *out                        # NULL in the pass that merges
 
     def __init__(self, cnp.dtype dtype, Py_ssize_t width):
         self.dtype, self.width = dtype, width
@@ -93,6 +92,7 @@ cdef class Merge(Job):
         self.second_starts = new_intp(self.chunks + 1)
         self.first_starts[0] = self.second_starts[0] = 0
         self.offsets = new_intp(self.chunks + 1)
+        self.merged = new_memory(size, self.width, b"B")
         return 0
 
     cdef cnp.ndarray merge(self, int threads):
@@ -110,45 +110,33 @@ cdef class Merge(Job):
         cdef Py_ssize_t start_first = self.first_starts[k], start_second = self.second_starts[k]
         cdef Py_ssize_t n_first = self.first_starts[k + 1] - start_first
         cdef Py_ssize_t n_second = self.second_starts[k + 1] - start_second
-        cdef const char *first = self.first + start_first * self.width
-        cdef const char *second = self.second + start_second * self.width
+        cdef char *merged = <char *>self.merged.data + (start_first + start_second) * self.width
         if self.out == NULL:
-            self.offsets[k] = self.count(first, n_first, second, n_second)
+            self.offsets[k] = self.merge_range(
+                self.first + start_first * self.width, n_first,
+                self.second + start_second * self.width, n_second, merged)
         else:
-            self.write(first, n_first, second, n_second, self.out + self.offsets[k] * self.width,
-                       self.offsets[k + 1] - self.offsets[k])
+            memcpy(self.out + self.offsets[k] * self.width, merged,
+                   (self.offsets[k + 1] - self.offsets[k]) * self.width)
 
 
-cdef Py_ssize_t count_result(const number_t *first, Py_ssize_t n_first, const number_t *second,
-                             Py_ssize_t n_second) noexcept nogil:
-    """The number of numbers that write_result writes. No branch depends on a number. Of two numbers
-    that are neither less nor greater than each other, both are left out: so NaN ends no loop late.
-    """
-    cdef Py_ssize_t i = 0, j = 0, both = 0
-    cdef number_t one, other
-    cdef int less, greater
-    while i < n_first and j < n_second:
-        one, other = first[i], second[j]
-        less, greater = one < other, other < one
-        both += 1 - (less | greater)
-        i += 1 - greater
-        j += 1 - less
-    return n_first + n_second - 2 * both
-
-
-cdef void write_result(const number_t *first, Py_ssize_t n_first, const number_t *second,
-                       Py_ssize_t n_second, number_t *out, Py_ssize_t room) noexcept nogil:
-    """Write the `room` numbers that are in exactly one range. Each number is written, and the next
-    one takes its place if it is in both."""
+cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const number_t *second,
+                            Py_ssize_t n_second, number_t *out) noexcept nogil:
+    """Write the numbers that are in exactly one range, and return how many. No branch depends on a
+    number: each number is written, and the next one takes its place if it is in both. Of two
+    numbers that are neither less nor greater than each other, both are left out: so NaN ends no
+    loop late."""
     cdef Py_ssize_t i = 0, j = 0, n = 0
     cdef number_t one, other
     cdef int less, greater
-    while i < n_first and j < n_second and n < room:
+    while i < n_first and j < n_second:
         one, other = first[i], second[j]
         less, greater = one < other, other < one
         out[n] = other if greater else one
         n += less | greater
         i += 1 - greater
         j += 1 - less
-    if n < room:              # the other range has ended
-        memcpy(out + n, first + i if i < n_first else second + j, (room - n) * sizeof(number_t))
+    memcpy(out + n, first + i, (n_first - i) * sizeof(number_t))
+    n += n_first - i
+    memcpy(out + n, second + j, (n_second - j) * sizeof(number_t))
+    return n + n_second - j
