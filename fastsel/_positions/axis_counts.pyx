@@ -68,8 +68,8 @@ cdef class CountAxes(Job):
 
     cdef list describe_axes(self, cnp.ndarray items, tuple reduced):
         """Describe the axes by descending stride; axes of equal strides keep their order. Returns
-        those that are not reduced. Adjacent axes are merged if one stride covers both axes, of the
-        items and of the counts."""
+        the axes that are not reduced, in this order. Adjacent axes are merged if one stride covers
+        both axes, of the items and of the counts."""
         cdef strided_t *axes = &self.items
         cdef int[MAX_DIMS] order
         cdef Py_ssize_t[MAX_DIMS] steps
