@@ -22,13 +22,9 @@ export GOMP_SPINCOUNT=0
 
 # Names of tests that take minutes: hundreds of forks, programs of large libraries, what numba compiles,
 # sets on each chunking of dask, each allocation in four ways. The long check leaves these tests out of the
-# checked build and of the whole suite under sanitizers. From the slow tests, the short check leaves out
-# these names and the further names of slow_hours.
+# checked build and of the whole suite under sanitizers.
 hours="again_and_again or after_fork or pool_of or order_of_imports or memory_of_the_cluster or each_allocation"
 hours+=" or results_are_those_of_python or (test_dask_sets and every_dtype)"
-slow_hours="$hours or written_meanwhile or test_memory or (test_sets and every_algorithm) or test_subclasses"
-slow_hours+=" or each_dtype_and_layout_of_the_items or arrays_of_each_size or each_script_prints_the_same"
-slow_hours+=" or flights_of_the_installed_package"
 
 # logged NAME COMMAND...: the output goes to NAME.log, whose end is printed if the command fails.
 logged() {

@@ -4,7 +4,7 @@ without=("$tests/cli")
 also=()
 if [ ! "$long" ]; then
     without+=("$tests"/{positions,selection,gather,unique,sets,project,tools,dask,typing})
-    also=(--ignore-glob="*/test_"{out_of_memory,levels,fork,thread_counts,size_classes,hostile,bounds,references,conduct,results}.py)
+    also=(--ignore-glob="*/test_"{out_of_memory,levels,fork,thread_counts,size_classes,hostile,bounds,references,conduct,results,numbers_with_fields}.py)
 fi
 run_tests "${suite[@]}" "${without[@]/#/--ignore=}" --hypothesis-profile=few \
     --ignore-glob="*/test_"{unique,tables,presorted,dense,sorting,few,huge,interrupts,memory,written_meanwhile}.py \

@@ -380,7 +380,7 @@ def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype, thre
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6) + BYTES_PER_THREAD * threads
 
 
-@covering(at_least=16, name=["index_in", "isin"], wide=["i4", "u8", "f8", "c16"],
+@covering(at_least=8, name=["index_in", "isin"], wide=["i4", "u8", "f8", "c16"],
           dtype=["?", "u1", "i2", "f2"], threads=THREADS)  # fmt: skip
 def test_narrow_tests_are_not_widened(name, wide, dtype, threads):
     numbers = np.random.default_rng(1).permutation(6 << 20) % 2000

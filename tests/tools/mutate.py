@@ -289,9 +289,19 @@ def path_of(name):
     return str(path.relative_to(ROOT))
 
 
+@functools.cache
+def lines_of_use():
+    """By file: the lines that may name other files."""
+    texts = {name: (ROOT / path).read_text() for name, path in SOURCES.items()}
+    return {
+        name: "\n".join(re.findall(r".*cimport.*|.*include.*|.*extern from.*", text))
+        for name, text in texts.items()
+    }
+
+
 def builds_of(file):
     """The kernels that must be built again if a file changes."""
-    sources = {name: (ROOT / path).read_text() for name, path in SOURCES.items()}
+    sources = lines_of_use()
     files = {file}
     while True:
         stems = "|".join(name.removesuffix(".pxd") for name in files if name.endswith(".pxd"))
