@@ -397,12 +397,13 @@ def _values_if_few(items):
 
 
 def _are_merged(one, other):
-    """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16."""
+    """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16, and a bool
+    that is true may have any bits."""
     dtype = one.dtype
     return (
         max(one.size, other.size) >= MANY_ITEMS
         and one.ndim == 1
-        and dtype.kind in "biufmM"
+        and dtype.kind in "iufmM"
         and dtype.itemsize <= 8
         and dtype.char != "e"
         and dtype.isbuiltin == 1
@@ -413,7 +414,7 @@ def _are_merged(one, other):
 def _by_merge(one, other):
     """setxor1d, from the ascending distinct numbers of both arrays. NaN equals no other NaN."""
     numbers, nans = zip(*map(_distinct_numbers, (one, other)), strict=True)
-    word = {"b": "u1", "m": "i8", "M": "i8"}.get(one.dtype.kind, one.dtype)
+    word = np.int64 if one.dtype.kind in "mM" else one.dtype
     threads = _threads.for_bytes(sum(values.nbytes for values in numbers))
     result = exclusive_or(*(values.view(word) for values in numbers), one.dtype, threads)
     return np.concatenate((result, *nans)) if any(map(len, nans)) else result
@@ -423,7 +424,7 @@ def _distinct_numbers(items):
     """(numbers, nan): the ascending distinct numbers, and the NaN or NaT, if there is one."""
     values = unique(items)
     size = values.size
-    if items.dtype.kind not in "biu":
+    if items.dtype.kind not in "iu":
         size -= int(_dtypes.is_nan(values[-1:]).any())
     return values[:size], values[size:]
 

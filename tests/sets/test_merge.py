@@ -7,8 +7,8 @@ import fastsel
 from fastsel._sets._sets import MANY_ITEMS
 from fastsel._sets.merge import exclusive_or
 
-NUMBERS = ("?", "i1", "i2", "i4", "i8", "q", "u1", "u2", "u4", "u8", "f4", "f8")
-DTYPES = (*NUMBERS, "f2", ">i4", ">f8", "M8[s]", "m8[ns]", ">M8[D]")
+NUMBERS = ("i1", "i2", "i4", "i8", "q", "u1", "u2", "u4", "u8", "f4", "f8")
+DTYPES = (*NUMBERS, "?", "f2", ">i4", ">f8", "M8[s]", "m8[ns]", ">M8[D]")
 # The larger array is divided into chunks; 200_000 items have several.
 SIZES = (
     *((MANY_ITEMS - 1, MANY_ITEMS), (MANY_ITEMS, MANY_ITEMS), (MANY_ITEMS, 1), (0, MANY_ITEMS)),
@@ -63,7 +63,18 @@ def test_setxor1d_of_zeros_of_both_signs_and_nan():
     assert fastsel.setxor1d(only_nan, np.zeros(MANY_ITEMS)).tolist()[0] == 0.0
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if dtype != "?"])
+def test_true_of_any_bits_equals_true():
+    first = np.arange(MANY_ITEMS, dtype="u1").view(bool)
+    second = np.array([0, 1], "u1").view(bool)
+    for one, other in [(first, second), (second, first)]:
+        assert fastsel.setxor1d(one, other).size == 0
+        assert fastsel.setdiff1d(one, other).size == 0
+        assert fastsel.intersect1d(one, other).tolist() == [False, True]
+        assert fastsel.union1d(one, other).tolist() == [False, True]
+    assert fastsel.setxor1d(first[1:] | True, second).tolist() == [False]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
 def test_merge_of_every_small_pair(dtype):
     """All pairs of subsets of five numbers."""
     values = np.array([0, 1, 5, 100, 127], dtype)
