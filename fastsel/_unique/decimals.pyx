@@ -13,7 +13,7 @@ from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
-from fastsel._unique.dense cimport Dense
+from fastsel._unique.dense cimport new_dense
 from fastsel._unique.groups cimport Groups, Search
 from fastsel._unique.keys cimport Keys, Rule, keys_t
 from fastsel._unique.sorting cimport restore_bits
@@ -35,7 +35,7 @@ cdef tuple RULES = tuple([
 
 
 cdef class Decimals(Groups):
-    cdef Dense dense
+    cdef Groups dense
 
     cpdef bint find(self) except -1:
         cdef Search search = self.search, of_integers
@@ -50,7 +50,7 @@ cdef class Decimals(Groups):
                              search.threads, threads)
         of_integers.window = search.window
         of_integers.sampled, of_integers.has_sample = search.sampled, True
-        self.dense = Dense(of_integers)
+        self.dense = new_dense(of_integers)
         if not self.dense.find():
             return False
         self.index, self.direction = self.dense.index, self.dense.direction

@@ -6,9 +6,10 @@ of both are bits of one bitmask, and the rank of its bit is the id of a group.
 
 A key that another thread changes between the passes may get another group, or group 0.
 """
+import numpy as np
+
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from fastsel._core.parallel cimport Job, chunk_start, clear, scan
 from fastsel._core.results cimport new_array, new_result
@@ -20,7 +21,7 @@ from fastsel._unique.keys cimport (
     Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sample cimport WINDOWS
-from fastsel._unique.sorting cimport Sorting, restore_bits
+from fastsel._unique.sorting cimport new_sorting, restore_bits
 from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
 
 cnp.import_array()
@@ -31,9 +32,20 @@ cdef enum:
     MAX_IN_TURN = 1 << 14     # larger tables of counts exceed the nearest cache COUNT_TABLES times
 
 
+cdef Groups new_dense(Search search):
+    return Dense(search)
+
+
 cdef class Dense(Groups):
+    cdef WindowTable table
+    cdef Groups rest              # the groups of the keys outside of the window, ascending, or None
+    cdef cnp.ndarray rest_index   # the first position of each group of the rest; or None
+    cdef Py_ssize_t in_window     # groups of the table
+    cdef Py_ssize_t below         # groups of the rest that are below the window
+    cdef uint32_t[::1] group_ids  # by entry; None if no output needs them
+
     def __cinit__(self, *_):
-        self.positions_outside = self.group_ids = None
+        self.group_ids = None
 
     cpdef bint find(self) except -1:
         cdef Search search = self.search
@@ -74,12 +86,13 @@ cdef class Dense(Groups):
             return 0
         words = self.table.outside_keys()
         keys = Keys(words, search.keys.rule, (0, 1))
-        self.positions_outside = self.table.outside_positions
-        self.rest = Sorting(Search(
+        self.rest = new_sorting(Search(
             keys, words, Request(by_position, request.inverse, request.counts, True),
             threads, threads))
         if not self.rest.find():
             raise MemoryError()     # not reached: fewer keys than a part may have
+        if by_position:
+            self.rest_index = np.asarray(self.table.outside_positions)[self.rest.index]
         words = self.rest.values
         for g in range(cnp.PyArray_SIZE(words)):
             self.below += self.ordered(words, g) < self.table.window.base
@@ -98,17 +111,14 @@ cdef class Dense(Groups):
     cdef int set_ascending(self, bint by_position, bint are_words) except -1:
         cdef Search search = self.search
         cdef int threads = search.copy_threads
-        cdef cnp.npy_intp groups = self.in_window + self.rest_groups(), g
-        cdef Py_ssize_t[::1] index, rest_index
+        cdef cnp.npy_intp groups = self.in_window + self.rest_groups()
         cdef WriteValues write
         if by_position:
             self.assign_ids_by_word()
             self.index = new_zeros(groups, threads)
             WriteIndex(self.table, self.index, self.group_ids).run(threads)
             if self.rest is not None:
-                index, rest_index = self.index, self.rest.index
-                for g in range(rest_index.shape[0]):
-                    index[self.id_of_rest(g)] = self.positions_outside[rest_index[g]]
+                self.index[self.rest_ids()] = self.rest_index
         if not are_words:
             self.values = values_at(search.rows, self.index)
             return 0
@@ -120,22 +130,16 @@ cdef class Dense(Groups):
         if not self.table.are_integers:     # float16, of which no key is outside of the window
             restore_halves(&search.keys.fields, <uint16_t *>write.values, groups)
         if self.rest is not None:
-            self.copy_rest(self.rest.values, self.values)
+            words = self.rest.values
+            self.values.view(words.dtype)[self.rest_ids()] = words
         self.values = self.like_rows(self.values)
         return 0
 
-    cdef Py_ssize_t id_of_rest(self, Py_ssize_t g) noexcept nogil:
-        """The ascending id of group g of the rest."""
-        return g if g < self.below else g + self.in_window
-
-    cdef int copy_rest(self, cnp.ndarray source, cnp.ndarray out) except -1:
-        """Copy the items of the rest's groups to their places among all groups."""
-        cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(out), below = self.below * width
-        cdef char *data = <char *>cnp.PyArray_DATA(out)
-        memcpy(data, cnp.PyArray_DATA(source), below)
-        memcpy(data + below + self.in_window * width,
-               <char *>cnp.PyArray_DATA(source) + below, cnp.PyArray_NBYTES(source) - below)
-        return 0
+    cdef cnp.ndarray rest_ids(self):
+        """The ids of the groups of the rest among the ascending groups."""
+        ids = np.arange(self.rest_groups())
+        ids[self.below:] += self.in_window
+        return ids
 
     cdef int assign_ids_by_word(self) except -1:
         cdef int threads = self.search.copy_threads
@@ -153,12 +157,11 @@ cdef class Dense(Groups):
         """Set the bits of the first occurrences of the rest."""
         cdef uint64_t[::1] bits = self.table.first_bits
         cdef Py_ssize_t[::1] index
-        cdef Py_ssize_t g, i
+        cdef Py_ssize_t g
         if self.rest is not None:
-            index = self.rest.index
+            index = self.rest_index
             for g in range(index.shape[0]):
-                i = self.positions_outside[index[g]]
-                bits[i >> 6] |= <uint64_t>1 << (i & 63)
+                bits[index[g] >> 6] |= <uint64_t>1 << (index[g] & 63)
         return 0
 
     # ---- inverse and counts -------------------------------------------------------------
@@ -166,52 +169,50 @@ cdef class Dense(Groups):
     cpdef tuple finish(self, ranks):
         cdef Request request = self.search.request
         cdef int threads = self.search.copy_threads
-        cdef Py_ssize_t groups = self.in_window + self.rest_groups(), g
-        cdef Py_ssize_t[::1] ids_of_rest = None
-        cdef cnp.ndarray inverse = None, counts = None
+        cdef cnp.ndarray inverse = None, counts = None, ids_of_rest = None
         cdef WriteInverse write
         if not (request.inverse or request.counts):
             return None, None
-        if self.rest is not None:
-            ids_of_rest = new_intp(self.rest_groups())
         if self.search.ascending:
             self.assign_ids_by_word()
-            for g in range(self.rest_groups()):
-                ids_of_rest[g] = self.id_of_rest(g)
+            ids_of_rest = self.rest_ids()
         else:
-            groups = self.assign_ids_by_first(ids_of_rest)
+            ids_of_rest = self.assign_ids_by_first()
         rest_inverse, rest_counts = (None, None) if self.rest is None else self.rest.finish(None)
         if request.counts:
-            counts = new_zeros(groups, threads)
+            counts = new_zeros(cnp.PyArray_DIM(self.values, 0), threads)
             SumCounts(self.table, self.group_ids, counts).run(threads)
             if self.rest is not None:
-                write_rest_counts(counts, rest_counts, ids_of_rest)
+                counts[ids_of_rest] = rest_counts
         if request.inverse:
             inverse = new_result(self.search.keys.fields.size, request.inverse_type)
             write = WriteInverse(self.table, None, self.group_ids)
             write.inverse = inverse
             write.run(threads)
             if self.rest is not None:
-                write.write_rest(self.positions_outside, rest_inverse, ids_of_rest)
+                positions = np.asarray(self.table.outside_positions)[:len(rest_inverse)]
+                inverse[positions] = ids_of_rest[rest_inverse]
         return inverse, counts
 
-    cdef Py_ssize_t assign_ids_by_first(self, Py_ssize_t[::1] ids_of_rest) except -1:
-        """Assign group ids in order of first occurrence. Returns the number of groups."""
+    cdef cnp.ndarray assign_ids_by_first(self):
+        """Assign group ids in order of first occurrence. Returns those of the rest, or None."""
         cdef int threads = self.search.copy_threads
-        cdef Py_ssize_t[::1] offsets = new_intp(self.table.key_chunks + 1), index
+        cdef Py_ssize_t[::1] offsets = new_intp(self.table.key_chunks + 1), ids
         cdef RankBlocks ranks
         cdef Py_ssize_t g
         self.group_ids = new_entries(self.table, threads)
         CountFirsts(self.table, offsets, None).run(threads)
         scan(&offsets[0], self.table.key_chunks)
         AssignByFirst(self.table, offsets, self.group_ids).run(threads)
-        if self.rest is not None:
-            ranks = RankBlocks(self.table.first_bits, offsets)
-            ranks.run(threads)
-            index = self.rest.index
-            for g in range(index.shape[0]):
-                ids_of_rest[g] = ranks.rank(self.positions_outside[index[g]])
-        return offsets[self.table.key_chunks]
+        if self.rest is None:
+            return None
+        ranks = RankBlocks(self.table.first_bits, offsets)
+        ranks.run(threads)
+        out = self.rest_index.copy()
+        ids = out
+        for g in range(ids.shape[0]):
+            ids[g] = ranks.rank(ids[g])
+        return out
 
 
 cdef void restore_halves(const keys_t *keys, uint16_t *values, Py_ssize_t groups) noexcept:
@@ -231,14 +232,6 @@ cdef int count_tables(Search search) except -1:
             and entries <= min(MAX_IN_TURN, search.size // (COUNT_TABLES * search.copy_threads))):
         return COUNT_TABLES
     return 1
-
-
-cdef int write_rest_counts(Py_ssize_t[::1] counts, const Py_ssize_t[::1] rest_counts,
-                           const Py_ssize_t[::1] ids) except -1:
-    cdef Py_ssize_t g
-    for g in range(rest_counts.shape[0]):
-        counts[ids[g]] = rest_counts[g]
-    return 0
 
 
 cdef uint32_t[::1] first_positions_plus_1(WindowTable table, int threads):
@@ -418,22 +411,9 @@ cdef class WriteIndex(DenseKeyPass):
 
 
 cdef class WriteInverse(DenseKeyPass):
-    """The last pass: write the group id of every key; keys outside of the window get any id, until
-    write_rest."""
+    """The last pass: write the group id of every key; keys outside of the window get any id,
+    which `finish` replaces."""
     cdef cnp.ndarray inverse          # of 4 or 8 bytes for each key
-
-    cdef int write_rest(self, const Py_ssize_t[::1] positions,
-                        const Py_ssize_t[::1] rest_inverse, const Py_ssize_t[::1] ids) except -1:
-        cdef Py_ssize_t j
-        for j in range(rest_inverse.shape[0]):
-            self.put(positions[j], ids[rest_inverse[j]])
-        return 0
-
-    cdef inline void put(self, Py_ssize_t i, Py_ssize_t group) noexcept nogil:
-        if cnp.PyArray_ITEMSIZE(self.inverse) == 4:
-            (<uint32_t *>cnp.PyArray_DATA(self.inverse))[i] = <uint32_t>group
-        else:
-            (<Py_ssize_t *>cnp.PyArray_DATA(self.inverse))[i] = group
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.table.keys.fields

@@ -4,8 +4,8 @@ cimport numpy as cnp
 
 from fastsel._unique.groups cimport Groups, Request, Search
 from fastsel._unique.keys cimport Keys, Rule
-from fastsel._unique.presorted cimport Presorted
-from fastsel._unique.sorting cimport Sorting
+from fastsel._unique.presorted cimport new_presorted
+from fastsel._unique.sorting cimport new_sorting
 from fastsel._unique.tables cimport Tables
 
 cnp.import_array()
@@ -29,11 +29,11 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
                     1, 1)
     search.expect(search.keys.fields.size)
     if search.keys.fields.size >= MIN_PRESORTED:
-        groups = Presorted(search)
+        groups = new_presorted(search)
         if not groups.find() or ascending and groups.direction != 1:
             groups = None
     if groups is None:
-        groups = Sorting(search) if ascending else Tables(search)
+        groups = new_sorting(search) if ascending else Tables(search)
         if not groups.find():
             return None
     if not (index or inverse or counts):

@@ -25,8 +25,17 @@ cdef enum:
     FALLS = 2               # a key was less than the key before it
 
 
+cdef Groups new_presorted(Search search):
+    return Presorted(search)
+
+
 cdef class Presorted(Groups):
     """Groups of keys that ascend or descend already: numbers of 4 or 8 bytes, or strings."""
+    cdef cnp.ndarray run_starts   # bitmask of the first keys of runs
+    cdef uint64_t *bits           # its data
+    cdef uint8_t *seen            # by chunk: RISES, FALLS or both
+    cdef Scratch scratch
+
     cpdef bint find(self) except -1:
         cdef const keys_t *keys = &self.search.keys.fields
         cdef cnp.npy_intp blocks = blocks_of(keys.size)

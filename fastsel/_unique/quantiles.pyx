@@ -11,7 +11,7 @@ around zero, with most of the exponents but few keys; integers in two distant cl
 gap, too.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.scratch cimport new_u16, new_u64, new_u8
@@ -32,6 +32,13 @@ cdef enum:
 
 
 cdef class Quantiles:
+    cdef readonly Py_ssize_t parts
+    cdef uint64_t[::1] limits     # between the parts, ascending, with the gap closed
+    cdef fs_cells_t cells
+    cdef uint16_t[::1] part_of    # by cell: the part of its keys, or SEVERAL_LIMITS
+    cdef uint64_t[MAX_PARTS] tree  # of the limits; node 1 is the root
+    cdef int depth
+
     def __init__(self, const uint64_t[::1] sample not None, Py_ssize_t parts):
         """sample ascends, and has at least `parts` ordered keys. parts is from 1 to MAX_PARTS:
         otherwise the numbers of parts do not fit a byte."""
@@ -160,8 +167,14 @@ cdef class Quantiles:
 # ---- the scatter ------------------------------------------------------------------------
 
 
+cdef Scatter new_scatter_by_value(Keys keys, Py_ssize_t parts, bint positions, int threads):
+    return ScatterByValue(keys, parts, positions, threads)
+
+
 cdef class ScatterByValue(Scatter):
     """Words are ordered keys; a part has the words between two limits."""
+    cdef Quantiles quantiles
+
     def __init__(self, Keys keys not None, Py_ssize_t parts, bint positions, int threads):
         self.keys, self.owner = keys.fields, keys
         self.quantiles = self.sampled_quantiles(parts)

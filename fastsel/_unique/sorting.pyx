@@ -26,8 +26,8 @@ from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_wo
 from fastsel._unique.pieces cimport (
     mark_runs, numpy_sort, sort_as_numbers, sort_keys, sorter_bytes, sorter_free, sorter_start,
     sorter_t, sorts_as_numbers, whole_is_faster)
-from fastsel._unique.quantiles cimport ScatterByValue
-from fastsel._unique.scatter cimport MAX_PARTS, read_back, scatter_keys
+from fastsel._unique.quantiles cimport new_scatter_by_value
+from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
 
 cnp.import_array()
 
@@ -73,7 +73,27 @@ cpdef bint sorts_at_once(Search search) except -1:
     return search.sample().mostly_repeated
 
 
+cdef Groups new_sorting(Search search):
+    return Sorting(search)
+
+
 cdef class Sorting(Groups):
+    cdef Scatter scatter          # or None: one part has all keys, in their order
+    cdef Scratch scratch
+    cdef bint four_bytes
+    cdef char *words              # ordered keys, in parts; after `find`, those of the groups
+    cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
+    cdef Py_ssize_t longest       # number of keys of the longest part with different keys
+    cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
+    cdef bint as_numbers          # NumPy sorts the words as signed integers or floats
+    # Of the words. If they are sorted as numbers, only its minimum is not 0.
+    cdef uint64_t[3] order_map
+    cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
+    cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
+    cdef Py_ssize_t *offsets      # groups before each part, then the total
+    cdef cnp.ndarray inverse
+    cdef Py_ssize_t *inverse_data  # or NULL
+
     cpdef bint find(self) except -1:
         cdef keys_t *keys = &self.search.keys.fields
         cdef Request request = self.search.request
@@ -128,7 +148,8 @@ cdef class Sorting(Groups):
                 else:
                     self.sort_runs(<uint64_t *>self.words)
             return 0
-        self.scatter = ScatterByValue(self.search.keys, self.chunks, with_positions, threads)
+        self.scatter = new_scatter_by_value(
+            self.search.keys, self.chunks, with_positions, threads)
         scatter_keys(self.scatter, threads)
         self.words = self.scatter.words
         self.key_positions = &self.scatter.positions[0] if with_positions else NULL
