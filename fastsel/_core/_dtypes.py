@@ -226,6 +226,8 @@ def cast(array, dtype):
         return array.view(dtype)  # the dtypes may differ in their characters and fields
     if array.dtype.kind in "biu":
         return array.astype(dtype, copy=False)
+    if dtype.kind == "T" and not array.dtype.isnative:  # NumPy would not swap the bytes
+        array = array.astype(array.dtype.newbyteorder("="))
     with np.errstate(invalid="ignore"):
         return array.astype(dtype, copy=False)
 

@@ -149,7 +149,7 @@ def intersect1d(
         arguments = _gate.non_defaults(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
-        ar1, ar2 = _native_complex(ar1), _native_complex(ar2)
+        ar1, ar2 = _native_items(ar1), _native_items(ar2)
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
     check_truth(assume_unique)
     if not return_indices:
@@ -214,7 +214,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
         return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.non_defaults(axis=axis))
     if axis is not None:
         return _distinct.along(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
-    return unique(np.concatenate((ar1, ar2), axis=None))
+    return unique(np.concatenate((_native_items(ar1), _native_items(ar2)), axis=None))
 
 
 @overload
@@ -291,7 +291,7 @@ def setdiff1d(
     mask = among(*arrays, True) if is_served else None
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
-        one, other = _native_complex(ar1), _native_complex(ar2)
+        one, other = _native_items(ar1), _native_items(ar2)
         result = _gate.library(one, other).setdiff1d(one, other, **arguments)
         return result if one is ar1 else result.astype(ar1.dtype)
     selected = _slices.compress(mask, arrays[0])
@@ -373,7 +373,7 @@ def setxor1d(
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
-        ar1, ar2 = _native_complex(ar1), _native_complex(ar2)
+        ar1, ar2 = _native_items(ar1), _native_items(ar2)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
     selected = np.concatenate(list(map(_slices.compress, masks, both)))
     del masks
@@ -456,10 +456,10 @@ def _base_arrays(ar1, ar2, axis):
     return flat_arrays
 
 
-def _native_complex(array):
+def _native_items(array):
     """The array to pass to NumPy, which takes equal complex numbers of foreign byte order for
-    different ones."""
-    if type(array) is np.ndarray and array.dtype.kind == "c" and not array.dtype.isnative:
+    different ones, and does not swap the bytes of characters that become StringDType."""
+    if type(array) is np.ndarray and array.dtype.kind in "cU" and not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
 
@@ -473,7 +473,7 @@ def _in_common_dtype(ar1, ar2, axis):
     if _membership.are_strings(one, other):
         if not _membership.are_ordered(*arrays):
             return None
-        return [array.astype(np.result_type(one, other), copy=False) for array in arrays]
+        return [_dtypes.cast(array, np.result_type(one, other)) for array in arrays]
     # Equal dtypes may differ in their characters and fields.
     same = (one.char, one.fields, other.fields) == (other.char, None, None)
     if same and one == other and one.isnative:

@@ -291,7 +291,9 @@ def test_equal_values_have_the_bits_of_the_first_one(dtype, size, kernels_with_f
 
 @pytest.mark.parametrize("size", [1, 4, 9, 60, 1001, 17_000])
 @pytest.mark.parametrize("n_tests", [0, 1, 2, 15, 900])
-@pytest.mark.parametrize("dtype", [StringDType(), StringDType(na_object=np.nan), "U3"], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [StringDType(), StringDType(na_object=np.nan), "U3", ">U3"], ids=str
+)
 def test_variable_width_strings_are_compared_to_their_ends(size, n_tests, dtype):
     """NumPy before 2.5.1 compares them up to the first NUL."""
     items = ["a\0b", "a\0c", "a", "a\0d", "b"] * (size // 5 + 1)
