@@ -160,8 +160,8 @@ cdef inline void test_pair(const truth_t *truth, const char *items, Py_ssize_t s
 cdef inline void test_words(const truth_t *truth, const char *items, Py_ssize_t stride,
                             Py_ssize_t length, uint8_t *flags) noexcept nogil:
     """test_run for items of more than two words of 8 bytes. For each FEW_WORDS words, at most one
-    branch depends on the items: the CPU cannot predict such a branch if, for example, strings are
-    empty at random."""
+    branch depends on the items: a CPU cannot predict whether a string is empty, for example, if
+    strings are empty at random."""
     cdef Py_ssize_t j, k, stop, last = truth.itemsize - sizeof(uint64_t)
     cdef uint64_t word, set_bits
     for k in range(length):

@@ -23,8 +23,8 @@ from fastsel._unique._distinct import unique
 from fastsel._unique.sample import groups_in_small_sample
 
 # For setxor1d of at least MANY_ITEMS numbers, a sort of both arrays and a merge take less time than
-# hashing. If an array of at least MANY_ITEMS has FEW_SHARE times as many items as values, `unique`
-# of the array and a lookup of its values take less time than a lookup of all items.
+# hashing. If an array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values,
+# `unique` of the array and a lookup of its values take less time than a lookup of all items.
 MANY_ITEMS = 1 << 14
 FEW_SHARE = 32
 

@@ -195,7 +195,8 @@ cdef class Dense(Groups):
         return inverse, counts
 
     cdef cnp.ndarray assign_ids_by_first(self):
-        """Assign group ids in order of first occurrence. Returns those of the rest, or None."""
+        """Assign group ids in order of first occurrence. Returns the ids of the groups of the rest;
+        None if no key is outside of the window."""
         cdef int threads = self.search.copy_threads
         cdef Py_ssize_t[::1] offsets = new_intp(self.table.key_chunks + 1), ids
         cdef RankBlocks ranks

@@ -89,7 +89,7 @@ cdef bint sorts_as_numbers(const keys_t *keys) noexcept nogil:
 
 cdef void sort_as_numbers(const keys_t *keys, uint64_t *words, Py_ssize_t n) noexcept nogil:
     """Sort n canonical words as signed integers or as floats, if sorts_as_numbers. NumPy's sort may
-    change the bits of NaN; this function restores those of rule.nan."""
+    change the bits of NaN; then NaN gets the bits of rule.nan again."""
     cdef Py_ssize_t i = n - 1
     if keys.order_map[1] == 0:
         numpy_sort_i64(words, n, array_i64)

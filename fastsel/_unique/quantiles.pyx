@@ -62,7 +62,7 @@ cdef class Quantiles:
     cdef int close_gap(self) except -1:
         """Shorten the widest gap between limits to about the average of the other gaps, and write
         to `cells` what is left out. Fewer than 3 limits have no other gaps. Keys in the gap stay
-        below the limit behind the gap, because this limit may be a frequent key, such as NaN."""
+        below the limit behind the gap: this limit may be NaN, or another frequent key."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual

@@ -81,7 +81,7 @@ cdef class Sorting(Groups):
     cdef Scatter scatter          # or None: one part has all keys, in their order
     cdef Scratch scratch
     cdef bint four_bytes
-    cdef char *words              # ordered keys, in parts; after `find`, those of the groups
+    cdef char *words              # ordered keys, in parts; after `find`, the groups' keys
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # sorts_at_once: there is one part, without entries

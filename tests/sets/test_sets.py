@@ -59,7 +59,7 @@ def test_every_algorithm_equals_the_reference(
 
 @covering(at_least=24, name=KEY_DTYPES, sizes=[(20_000, 40), (300, 17_000), (17_000, 17_000)])
 def test_many_items_of_few_values_equal_the_reference(name, sizes, kernels_with_few_threads):
-    """The set functions look up the distinct values of such arrays, and not all items."""
+    """If few items are distinct, the set functions look up the distinct values, not all items."""
     first, second = two_arrays(KEY_DTYPES[name], (90, 60))
     random = np.random.default_rng(1)
     arrays = [
