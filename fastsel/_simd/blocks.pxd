@@ -61,7 +61,7 @@ cdef extern from "level.h" nogil:
             Py_ssize_t count, uint8_t *out) noexcept nogil
         Py_ssize_t (*mark_not_recent[2])(
             const char *items, Py_ssize_t blocks, const void *recent, uint32_t factor,
-            uint64_t *bits) noexcept nogil
+            uint64_t *bits, uint32_t *slots) noexcept nogil
         Py_ssize_t (*skip_seen)(
             const char *bytes, Py_ssize_t blocks, const uint8_t *seen) noexcept nogil
         Py_ssize_t (*mark_changes[2])(

@@ -140,17 +140,18 @@ FS_PROBE(64)
 /* The contract is in level.h. */
 #if FS_LEVEL_NUMBER == 4
 static ptrdiff_t AT(mark_not_recent_u32)(const char *items, ptrdiff_t blocks, const void *recent,
-                                         uint32_t factor, uint64_t *bits)
+                                         uint32_t factor, uint64_t *bits, uint32_t *out)
 {
     ptrdiff_t count = 0;
     __m512i factors = _mm512_set1_epi32((int)factor);
-    for (ptrdiff_t block = 0; block < blocks; block++, items += 256) {
+    for (ptrdiff_t block = 0; block < blocks; block++, items += 256, out += 64) {
         uint64_t word = 0;
         for (int k = 0; k < 4; k++) {
             __m512i v = _mm512_loadu_si512(items + 64 * k);
             __m512i slots = _mm512_srli_epi32(_mm512_mullo_epi32(v, factors), 32 - FS_RECENT_BITS);
             __mmask16 differs = _mm512_cmpneq_epi32_mask(
                 v, _mm512_i32gather_epi32(slots, recent, 4));
+            _mm512_storeu_si512(out + 16 * k, slots);
             word |= (uint64_t)differs << (16 * k);
         }
         bits[block] = word;
@@ -160,11 +161,11 @@ static ptrdiff_t AT(mark_not_recent_u32)(const char *items, ptrdiff_t blocks, co
 }
 
 static ptrdiff_t AT(mark_not_recent_u64)(const char *items, ptrdiff_t blocks, const void *recent,
-                                         uint32_t factor, uint64_t *bits)
+                                         uint32_t factor, uint64_t *bits, uint32_t *out)
 {
     ptrdiff_t count = 0;
     __m512i factors = _mm512_set1_epi64((long long)factor);
-    for (ptrdiff_t block = 0; block < blocks; block++, items += 512) {
+    for (ptrdiff_t block = 0; block < blocks; block++, items += 512, out += 64) {
         uint64_t word = 0;
         for (int k = 0; k < 8; k++) {
             __m512i v = _mm512_loadu_si512(items + 64 * k);
@@ -173,6 +174,7 @@ static ptrdiff_t AT(mark_not_recent_u64)(const char *items, ptrdiff_t blocks, co
             slots = _mm512_srli_epi64(slots, 64 - FS_RECENT_BITS);
             __mmask8 differs = _mm512_cmpneq_epi64_mask(
                 v, _mm512_i64gather_epi64(slots, recent, 8));
+            _mm256_storeu_si256((__m256i *)(out + 8 * k), _mm512_cvtepi64_epi32(slots));
             word |= (uint64_t)differs << (8 * k);
         }
         bits[block] = word;
@@ -183,15 +185,16 @@ static ptrdiff_t AT(mark_not_recent_u64)(const char *items, ptrdiff_t blocks, co
 #else
 #define FS_MARK_NOT_RECENT(width) \
     static ptrdiff_t AT(mark_not_recent_u##width)( \
-        const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor, uint64_t *bits) \
+        const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor, uint64_t *bits, \
+        uint32_t *slots) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
         const uint##width##_t *seen = (const uint##width##_t *)recent; \
         ptrdiff_t count = 0; \
-        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+        for (ptrdiff_t j = 0; j < 64 * blocks; j++) slots[j] = fs_recent_slot(v[j], factor); \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64, slots += 64) { \
             uint64_t word = 0; \
-            for (int j = 0; j < 64; j++) \
-                word |= (uint64_t)(v[j] != seen[fs_recent_slot(v[j], factor)]) << j; \
+            for (int j = 0; j < 64; j++) word |= (uint64_t)(v[j] != seen[slots[j]]) << j; \
             bits[block] = word; \
             count += fs_popcount(word); \
         } \

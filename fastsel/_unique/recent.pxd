@@ -1,7 +1,7 @@
 """A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
 canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
 no lookup. The comparison takes about a quarter of the time of a lookup. If keys are counted, each
-slot also has the id of its key's group."""
+slot also has the id of its key's group, and counts."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -13,6 +13,10 @@ cdef extern from "hashing.h" nogil:
         FS_RECENT_BITS
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 
+cdef enum:
+    SLOTS = 1 << FS_RECENT_BITS
+    COUNT_BYTES = 3 * 4         # of a slot: an id, and two counts
+
 cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
     """The factor of fs_recent_slot. Its top bit is set, so that key 1 is not in slot 0."""
     return <uint32_t>(keys.factor >> 32) | <uint32_t>0x80000001
@@ -20,23 +24,24 @@ cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
 
 cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
                                        const fs_level_t *level, Py_ssize_t start, Py_ssize_t n,
-                                       intptr_t *positions) noexcept nogil:
+                                       uint32_t *slots, intptr_t *positions) noexcept nogil:
     """Find which of the n <= BATCH keys from start on are not recent. Writes their positions, minus
-    start, and returns their number. Keys behind the last full block count as not recent."""
+    start, and returns their number. Keys behind the last full block count as not recent; the others
+    have slots."""
     cdef uint64_t[BLOCKS] bits
     cdef Py_ssize_t count = n & 63
     bits[n >> 6 if count else 0] = (<uint64_t>1 << count) - 1
     count += level.mark_not_recent[keys.width == 8](
-        keys.data + start * keys.width, n >> 6, recent, recent_factor(keys), bits)
+        keys.data + start * keys.width, n >> 6, recent, recent_factor(keys), bits, slots)
     if count:
         level.write(bits, blocks_of(n), 0, False, positions, count)
     return count
 
 
-cdef inline void *new_recent(const keys_t *keys, bint with_ids) noexcept nogil:
+cdef inline void *new_recent(const keys_t *keys, bint counted) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
     cdef void *recent = alloc_zeros(
-        (keys.width + (sizeof(uint32_t) if with_ids else 0)) << FS_RECENT_BITS)
+        (keys.width + (COUNT_BYTES if counted else 0)) << FS_RECENT_BITS)
     if recent != NULL:
         # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot.
         set_slot(recent, keys.width, 0, 1)
@@ -44,15 +49,16 @@ cdef inline void *new_recent(const keys_t *keys, bint with_ids) noexcept nogil:
 
 
 cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogil:
-    """The group ids of the recent keys, by slot."""
+    """The group ids of the recent keys, by slot. The counts of their slots lie behind them."""
     return <uint32_t *>(<char *>recent + (keys.width << FS_RECENT_BITS))
 
 
 cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t *positions,
-                             const uint64_t *words, Py_ssize_t n,
-                             const uint32_t *ids_plus_1) noexcept nogil:
+                             const uint64_t *words, Py_ssize_t n, const uint32_t *ids_plus_1,
+                             Py_ssize_t *counts) noexcept nogil:
     """Put the keys at n positions into their slots, except keys that another thread has changed
-    since their words were loaded. ids_plus_1 is NULL if keys are not counted."""
+    since their words were loaded. counts, by group, get the counts of the slots; ids_plus_1 and
+    counts are NULL if keys are not counted."""
     cdef uint64_t item
     cdef uint32_t slot
     cdef Py_ssize_t j
@@ -61,30 +67,36 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t 
         slot = fs_recent_slot(item, recent_factor(keys))
         if canonical(&keys.rule, item) == words[j]:
             set_slot(recent, keys.width, slot, item)
-            if ids_plus_1 != NULL:
+            if counts != NULL:
+                move_counts(recent_ids(recent, keys), slot, counts)
                 recent_ids(recent, keys)[slot] = ids_plus_1[j] - 1
 
 
-cdef inline void count_recent(void *recent, const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
-                              const intptr_t *not_recent, Py_ssize_t n_not_recent,
-                              Py_ssize_t *counts) noexcept nogil:
-    """Add n keys from start on to the counts of their groups, except the keys that are not recent,
-    at positions start + not_recent[k]. No branch depends on a key: one loop counts all keys by
-    their slots, and a second loop subtracts the keys that are not recent."""
-    cdef const uint32_t *ids = recent_ids(recent, keys)
-    cdef uint32_t[BATCH] slots
-    cdef uint32_t factor = recent_factor(keys)
+cdef inline void count_slots(uint32_t *ids, const uint32_t *slots, Py_ssize_t n,
+                             const intptr_t *not_recent, Py_ssize_t n_not_recent) noexcept nogil:
+    """Count n keys by their slots, except the keys that are not recent; n is a multiple of 64. If
+    2^32 keys of a slot are counted before move_counts, its count is wrong.
+
+    No branch depends on a key: one loop counts all keys, and a second loop subtracts the keys that
+    are not recent. Even and odd keys have counts of their own: a CPU waits for a count that it has
+    just written."""
+    cdef uint32_t *even = ids + SLOTS
+    cdef uint32_t *odd = even + SLOTS
     cdef Py_ssize_t j
-    if keys.width == 8:
-        for j in range(n):
-            slots[j] = fs_recent_slot((<const uint64_t *>keys.data)[start + j], factor)
-    else:
-        for j in range(n):
-            slots[j] = fs_recent_slot((<const uint32_t *>keys.data)[start + j], factor)
-    for j in range(n):
-        counts[ids[slots[j]]] += 1
+    for j in range(0, n, 2):
+        even[slots[j]] += 1
+        odd[slots[j + 1]] += 1
     for j in range(n_not_recent):
-        counts[ids[slots[not_recent[j]]]] -= 1
+        even[slots[not_recent[j]]] -= 1
+
+
+cdef inline void move_counts(uint32_t *ids, Py_ssize_t slot, Py_ssize_t *counts) noexcept nogil:
+    """Add the count of a slot to the count of its group."""
+    cdef uint32_t *even = ids + SLOTS
+    cdef uint32_t *odd = even + SLOTS
+    if even[slot] | odd[slot]:
+        counts[ids[slot]] += <uint32_t>(even[slot] + odd[slot])
+        even[slot] = odd[slot] = 0
 
 
 cdef inline void set_slot(void *recent, Py_ssize_t width, uint32_t slot,

@@ -25,7 +25,8 @@ from fastsel._unique.groups cimport (
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, batch_of, batch_t, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
-from fastsel._unique.recent cimport count_recent, mark_recent, new_recent, not_recent_keys
+from fastsel._unique.recent cimport (
+    SLOTS, count_slots, mark_recent, move_counts, new_recent, not_recent_keys, recent_ids)
 
 cnp.import_array()
 
@@ -173,6 +174,9 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
                 or not add_not_recent(chunk_table, keys, start, n, counted)):
             add_batch(chunk_table, keys, start, n, counted, inverse)
         start += n
+    if counted and chunk_table.recent != NULL and chunk_table.status == 0:
+        for n in range(SLOTS):
+            move_counts(recent_ids(chunk_table.recent, keys), n, chunk_table.table.counts)
 
 
 cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
@@ -229,27 +233,28 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
     if chunk_table.recent == NULL:
         chunk_table.recent = new_recent(keys, ids_plus_1 != NULL)
     if chunk_table.recent != NULL:
-        mark_recent(chunk_table.recent, keys, positions, words, n, ids_plus_1)
+        mark_recent(chunk_table.recent, keys, positions, words, n, ids_plus_1,
+                    NULL if ids_plus_1 == NULL else chunk_table.table.counts)
 
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
                                 Py_ssize_t n, bint counted) noexcept nogil:
-    """Add the words that are not recent; if `counted`, count all words. If more than half of the
-    words are not recent, or an eighth if they are counted, returns False, and adds no word: lookups
-    of all words would take less time."""
+    """Add the words that are not recent; if `counted`, count all words. If more than half are
+    not recent, returns False and adds no word: it takes less time to look up all words."""
     cdef intptr_t[BATCH + 64] positions
     cdef batch_t batch
     cdef uint64_t[BATCH] words
-    cdef uint32_t[BATCH] ids_plus_1
+    cdef uint32_t[BATCH] ids_plus_1, slots
     cdef bint with_ids = chunk_table.table.ids_plus_1 != NULL
     cdef Py_ssize_t k, not_recent = not_recent_keys(
-        chunk_table.recent, keys, level, start, n, positions)
-    if (8 if counted else 2) * not_recent > n:
+        chunk_table.recent, keys, level, start, n, slots, positions)
+    if 2 * not_recent > n:
         return False
     chunk_table.missed = 0
     if counted:
-        count_recent(chunk_table.recent, keys, start, n, positions, not_recent,
-                     chunk_table.table.counts)
+        # Keys behind the last full block are not recent, and their positions are the last.
+        count_slots(recent_ids(chunk_table.recent, keys), slots, n & ~<Py_ssize_t>63, positions,
+                    not_recent - (n & 63))
     for k in range(not_recent):
         positions[k] += start
         words[k] = key_at(keys, positions[k])
@@ -262,7 +267,7 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     if counted:
         record(chunk_table.table.counts, NULL, start, not_recent, ids_plus_1)
     mark_recent(chunk_table.recent, keys, <Py_ssize_t *>positions, words, not_recent,
-                ids_plus_1 if counted else NULL)
+                ids_plus_1 if counted else NULL, chunk_table.table.counts if counted else NULL)
     return True
 
 
