@@ -29,7 +29,6 @@ cnp.import_array()
 cdef enum:
     MIN_SHARED = 1 << 15      # fewer keys outside of the window are sorted by one thread
     FEW_WORDS = 1 << 9        # with more words than these, keys in a row seldom have the same count
-    MAX_IN_TURN = 1 << 14     # larger tables of counts exceed the nearest cache COUNT_TABLES times
 
 
 cdef Groups new_dense(Search search):
@@ -230,7 +229,7 @@ cdef int count_tables(Search search) except -1:
     if not search.request.counts:
         return 0
     if (search.windows[WINDOWS - 1][1] <= FEW_WORDS
-            and entries <= min(MAX_IN_TURN, search.size // (COUNT_TABLES * search.copy_threads))):
+            and entries <= search.size // (COUNT_TABLES * search.copy_threads)):
         return COUNT_TABLES
     return 1
 
