@@ -16,7 +16,7 @@ COST = 8
 SORTED_SHARE = 16
 SHARE_OF_TAIL = 4
 
-# A window of all sampled keys serves direct addressing as well as one of 95 % of them, unless
+# A window of all sampled keys serves direct addressing as well as one of 99 % of them, unless
 # it has more than WHOLE_SHARE times the entries, and more than 1 in CHEAP_SHARE of the entries that
 # pay: a smaller table takes next to no time beside the keys.
 WHOLE_SHARE = 8
@@ -156,7 +156,7 @@ def window(search):
 
 
 def fitting_window(search, limit):
-    """The window of the whole sample, or of its densest 95 % or 90 %: the first that has at most
+    """The window of the whole sample, or of its densest 99, 95 or 90 %: the first that has at most
     `limit` entries, and that does not have many more than the next one; or None."""
     whole, *denser = search.windows
     if 0 < whole[1] <= min(limit, max(WHOLE_SHARE * denser[0][1], limit // CHEAP_SHARE)):

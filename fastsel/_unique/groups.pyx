@@ -101,7 +101,7 @@ cdef class Search:
     @property
     def windows(self):
         """(base, entries) of windows for direct-address tables: of the whole sample, and of its
-        densest 95 % and 90 %. A window has 0 entries if no such table serves the keys."""
+        densest 99, 95 and 90 %. A window has 0 entries if no such table serves the keys."""
         cdef const keys_t *keys = &self.keys.fields
         cdef const sample_t *sample
         cdef bint are_ordered = keys.is_ordered and keys.unequal == NULL

@@ -10,7 +10,7 @@ ctypedef struct window_t:
     uint64_t entries
 
 cdef enum:
-    WINDOWS = 3
+    WINDOWS = 4
 
 ctypedef struct sample_t:
     Py_ssize_t groups       # an estimate of the number of groups of all keys
@@ -19,7 +19,7 @@ ctypedef struct sample_t:
     # Every sampled key is NaN or a decimal by `scale` (order_body.h), and windows are of the
     # integers; 0 if not, or if the keys are no doubles.
     double scale
-    # The smallest ranges of all sampled keys, of 95 %, and of 90 %, and a little more.
+    # The smallest ranges of all sampled keys, of 99 %, of 95 % and of 90 %, and a little more.
     window_t[WINDOWS] windows
 
 

@@ -22,8 +22,6 @@ cdef enum:
     SAMPLE_ROOTS = 8
     MIN_KEYS_PER_DRAWN = 64
     MIN_DRAWN = 256
-    # Window k leaves out k in OUTSIDE_SHARE sampled keys.
-    OUTSIDE_SHARE = 20
     MAX_SCALE = 10_000      # decimals have at most 4 digits behind the point
 
 
@@ -210,22 +208,17 @@ cdef bint to_integers(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n, d
 
 cdef void find_windows(const keys_t *keys, const uint64_t *sorted_keys, Py_ssize_t n,
                        sample_t *sample) noexcept:
-    """Find the windows for direct addressing of n ordered keys. Words of 1 and 2 bytes have a
-    window of all their values; floats of 4 or 8 bytes have none unless they are decimals, because
-    some may not be canonical."""
+    """Find the windows for direct addressing of n ordered keys. Floats have none unless they are
+    decimals, because some may not be canonical."""
+    cdef Py_ssize_t[WINDOWS] percent_outside = [0, 1, 5, 10]
     cdef Py_ssize_t k
     cdef uint64_t highest = <uint64_t>-1 >> (64 - 8 * keys.width)
-    if keys.width <= 2:
-        if not keys.rule.nan_unequal:
-            for k in range(WINDOWS):
-                sample.windows[k] = window_t(0, highest + 1)
-        return
     if n == 0 or not (sample.scale or keeps_words(&keys.rule)):
         return
     if keys.rule.nan_unequal:           # the window must not have nan, the highest ordered key
         highest -= 1
     for k in range(WINDOWS):
-        sample.windows[k] = densest(sorted_keys, n, n - k * n // OUTSIDE_SHARE, highest)
+        sample.windows[k] = densest(sorted_keys, n, n - percent_outside[k] * n // 100, highest)
 
 
 cdef window_t densest(const uint64_t *sorted_keys, Py_ssize_t n, Py_ssize_t held,
