@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsel._core import _gate, _threads
-from fastsel._unique import _keys, _plan, packed_strings, strings
+from fastsel._unique import _keys, _plan, strings
 from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
 from fastsel._unique.groups import Request
 from fastsel._unique.objects import groups_of_objects, take_objects
@@ -20,7 +20,7 @@ def groups_of(flat, request, equal_nan):
     if not _gate.HAS_GIL and flat.dtype.kind == "O":
         flat = flat.copy()
     if flat.dtype.kind == "T":
-        groups = _hashed_packed_strings(flat)
+        groups = _hashed_strings(flat)
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
@@ -70,39 +70,24 @@ def _presorted_strings(items, request):
     return groups_of_runs(items, *runs, request)
 
 
-def _hashed_strings(items):
-    """The Groups of a 1-d array of str, or bytes, in order of first occurrence; None for other
-    arrays.
+def _hashed_strings(array):
+    """The Groups of a 1-d array of str, of bytes, or of StringDType, in order of first occurrence;
+    None for other arrays, and if a string is missing.
 
     The keys are hashes of 8 bytes, and each string is compared with the first string of its hash.
     Also returns None if these strings differ: because two different strings have one hash (for each
     pair of strings, the chance is 1 in 2^64), or because another thread has changed the array.
     """
-    threads = _threads.for_bytes(items.nbytes, _plan.COST)
-    hashes = strings.hash_strings(items, _keys.SEEDS, threads)
+    threads = _threads.for_bytes(array.nbytes, _plan.COST)
+    hashes = strings.hash_strings(array, _keys.SEEDS, threads)
     if hashes is None:
         return None
-    index, inverse, counts = _group_hashes(hashes)
-    values = take_objects(items, index)
-    if not strings.each_equals_value(items, values, inverse, threads):
-        return None
-    return KnownGroups(values, index, inverse, counts)
-
-
-def _hashed_packed_strings(flat):
-    """The Groups of a 1-d array of StringDType, as `_hashed_strings` finds them; also None if a
-    string is missing."""
-    threads = _threads.for_bytes(flat.nbytes, _plan.COST)
-    hashes = packed_strings.hash_strings(flat, _keys.SEEDS, threads)
-    if hashes is None:
-        return None
-    index, inverse, counts = _group_hashes(hashes)
-    if not packed_strings.each_equals_first(flat, index, inverse, threads):
-        return None
-    return KnownGroups(flat[index], index, inverse, counts)
-
-
-def _group_hashes(hashes):
-    """(index, inverse, counts) of the groups of equal hashes."""
     groups = find_groups(_keys.of_words(hashes), hashes, Request(True, True, True, ascending=False))
-    return groups.index, *groups.finish(None)
+    index, (inverse, counts) = groups.index, groups.finish(None)
+    if array.dtype.kind == "O":
+        values = take_objects(array, index)
+        is_equal = strings.each_equals(array, values, inverse, threads)
+    else:
+        values = array[index]
+        is_equal = strings.each_equals(array, array, index[inverse], threads)
+    return KnownGroups(values, index, inverse, counts) if is_equal else None

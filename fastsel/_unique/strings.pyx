@@ -1,10 +1,12 @@
-"""str and bytes objects: hashes of their characters, a check that equal hashes belong to equal
-strings, words of leading characters as sort keys, and the runs of strings that are in order.
+"""str and bytes objects, and strings of StringDType: hashes of their characters, a check that equal
+hashes belong to equal strings; of objects, words of leading characters as sort keys, and the runs
+of strings that are in order.
 
-Threads read the strings while the caller holds the GIL. So no Python code runs meanwhile, no string
-is freed, and no reference count changes. Between chunks and between rounds, signal handlers and
-other Python threads may change the array. In a build of Python without a GIL, no other thread may
-use the array: the caller passes a copy.
+Strings are read in rounds. During a round, the caller holds the GIL and, for StringDType, the lock
+of their allocator, and threads load strings. So no Python code runs meanwhile, no string is freed,
+and no reference count changes. Between rounds, signal handlers and other Python threads may change
+the array. In a build of Python without a GIL, no other thread may use an array of objects: the
+caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -12,10 +14,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
+from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_intp, new_u8
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.keys cimport AHEAD
-from fastsel._unique.string_rounds cimport StringRounds, max_chunk_count
 
 cdef extern from "Python.h" nogil:
     bint PyUnicode_CheckExact(PyObject *string)
@@ -31,10 +33,27 @@ cdef extern from "Python.h" nogil:
 cdef extern from "hashing.h" nogil:
     uint64_t fs_hash_bytes(const char *p, Py_ssize_t size, uint64_t seed, uint64_t factor)
 
+cdef extern from "numpy/arrayobject.h" nogil:
+    ctypedef struct npy_string_allocator:
+        pass
+    ctypedef struct npy_packed_static_string:
+        pass
+    ctypedef struct npy_static_string:
+        size_t size
+        const char *buf
+    ctypedef struct PyArray_StringDTypeObject:
+        pass
+    npy_string_allocator *NpyString_acquire_allocator(const PyArray_StringDTypeObject *descr)
+    void NpyString_release_allocator(npy_string_allocator *allocator)
+    int NpyString_load(
+        npy_string_allocator *allocator, const npy_packed_static_string *packed,
+        npy_static_string *string)
+
 cnp.import_array()
 
 cdef enum:
-    CHECKED_STRINGS = 1 << 16  # strings that find_runs compares between two checks for signals
+    ROUND_STRINGS = 1 << 16   # strings between two checks for signals: about a millisecond
+    STRING_BYTES = 128        # about how many bytes of a string a thread reads
     PREFETCH_OFFSET = 47      # of the eighth character of an ASCII str, in 64-bit CPython >= 3.12
 
 ctypedef struct characters_t:
@@ -42,31 +61,118 @@ ctypedef struct characters_t:
     Py_ssize_t length
     int width               # bytes of a character
 
+ctypedef struct source_t:
+    const char *items
+    Py_ssize_t size
+    Py_ssize_t width        # of an item
+    bint are_packed         # items are strings of StringDType
+    bint are_bytes
+    npy_string_allocator *allocator  # of packed strings, during a round
 
-cdef class StringPass(StringRounds):
-    """A pass over n > 0 objects. Objects should be bytes if the first object is bytes, otherwise
-    str. A chunk fails at any other object. CompareStrings has its own rule."""
-    cdef object owned             # the array that `items` points to
-    cdef PyObject **items         # the objects of all rounds
-    cdef bint are_bytes
+
+cdef class StringPass(Job):
+    """A pass in rounds over n > 0 strings of a 1-d, contiguous array: strings of StringDType, or
+    objects, which should be bytes if the first object is bytes, otherwise str. A chunk fails at a
+    string that is missing, or another object, and the pass ends after this round."""
+    cdef cnp.ndarray strings
+    cdef source_t source
+    cdef Py_ssize_t start         # index of the first string of the round
+    cdef uint8_t[::1] failed      # by chunk: 1 if it has failed
 
     def __cinit__(self, cnp.ndarray strings, *_):
         assert cnp.PyArray_ISCARRAY_RO(strings)
-        self.owned, self.items = strings, <PyObject **>cnp.PyArray_DATA(strings)
-        self.are_bytes = self.items[0] != NULL and PyBytes_CheckExact(self.items[0])
+        cdef source_t *source = &self.source
+        self.strings, source.items = strings, <const char *>cnp.PyArray_DATA(strings)
+        source.size, source.width = cnp.PyArray_SIZE(strings), cnp.PyArray_ITEMSIZE(strings)
+        source.are_packed = cnp.PyArray_TYPE(strings) != cnp.NPY_OBJECT
+        source.are_bytes = not source.are_packed and is_string((<PyObject **>source.items)[0], True)
 
     cdef bint run_all_rounds(self, int threads) except -1:
-        """Handle all strings; returns whether no chunk has failed."""
-        return self.run_until_failure(cnp.PyArray_SIZE(self.owned), threads)
+        """Handle all strings, or stop after the round in which a chunk fails. Returns whether no
+        chunk has failed."""
+        cdef Py_ssize_t k
+        self.failed = new_u8(max_chunk_count(threads))
+        self.failed[:] = False
+        for self.start in range(0, self.source.size, ROUND_STRINGS):
+            if self.start:
+                PyErr_CheckSignals()
+                with nogil:       # other Python threads may run
+                    pass
+            self.units = min(self.source.size - self.start, ROUND_STRINGS)
+            self.chunks = chunk_count(self.units, threads, STRING_BYTES)
+            self.run_round(threads)
+            for k in range(self.chunks):
+                if self.failed[k]:
+                    return False
+        return True
+
+    cdef int run_round(self, int threads) except -1:
+        if not self.source.are_packed:
+            return self.run_with_gil(threads, True)
+        self.source.allocator = NpyString_acquire_allocator(
+            <PyArray_StringDTypeObject *>cnp.PyArray_DESCR(self.strings))
+        try:
+            self.run_with_gil(threads, False)
+        finally:
+            NpyString_release_allocator(self.source.allocator)
+        return 0
+
+    cdef Py_ssize_t first(self, Py_ssize_t k) noexcept nogil:
+        """The index of the first string of chunk k of the round."""
+        return self.start + self.begin(k)
+
+
+cdef Py_ssize_t max_chunk_count(int threads) noexcept:
+    """The maximum number of chunks of a round."""
+    return chunk_count(ROUND_STRINGS, threads, STRING_BYTES)
+
+
+cdef inline bint load(const source_t *source, Py_ssize_t i,
+                      characters_t *characters) noexcept nogil:
+    """Load string i. Returns False if it is missing, or another object."""
+    cdef PyObject *item
+    cdef npy_static_string string
+    if source.are_packed:
+        if NpyString_load(
+                source.allocator,
+                <const npy_packed_static_string *>(source.items + i * source.width), &string) != 0:
+            return False
+        characters.data, characters.length, characters.width = string.buf, string.size, 1
+        return True
+    item = (<PyObject **>source.items)[i]
+    if not is_string(item, source.are_bytes):
+        return False
+    characters[0] = characters_of(item, source.are_bytes)
+    return True
+
+
+cdef inline bint same_object(const source_t *source, Py_ssize_t i, const source_t *others,
+                             Py_ssize_t j) noexcept nogil:
+    """Is string i of the source the object j of the others?"""
+    return (not source.are_packed
+            and (<PyObject **>source.items)[i] == (<PyObject **>others.items)[j])
+
+
+cdef inline void prefetch(const source_t *source, Py_ssize_t i) noexcept nogil:
+    """Prefetch string i if there is one: its header. Characters may lie in the next cache line."""
+    if i < source.size:
+        fs_prefetch(source.items + i * source.width if source.are_packed
+                    else (<const char **>source.items)[i])
+
+
+cdef inline void prefetch_characters(const source_t *source, Py_ssize_t i) noexcept nogil:
+    """Prefetch the first characters of object i, if there is one."""
+    if i < source.size and not source.are_packed:
+        fs_prefetch((<const char **>source.items)[i] + PREFETCH_OFFSET)
 
 
 # ---- hashes -----------------------------------------------------------------------------
 
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads):
-    """The hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
-    are bytes. Objects of subclasses of str or bytes count as other objects. seeds is (seed,
-    factor)."""
+    """The hash, uint64, of the characters of each of n > 0 strings; None if a string is missing,
+    and unless all objects are str, or all are bytes. Objects of subclasses of str or bytes count as
+    other objects. seeds is (seed, factor)."""
     cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
@@ -81,51 +187,54 @@ cdef class HashStrings(StringPass):
     cdef uint64_t factor
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, stop = self.first(k + 1)
+        cdef source_t source = self.source
+        cdef Py_ssize_t i
         cdef characters_t characters
         cdef uint64_t hash
-        for i in range(self.first(k), stop):
-            prefetch(self.items, i + AHEAD, stop)
-            if not is_string(self.items[i], self.are_bytes):
+        for i in range(self.first(k), self.first(k + 1)):
+            prefetch(&source, i + AHEAD)
+            prefetch_characters(&source, i + AHEAD)
+            if not load(&source, i, &characters):
                 self.failed[k] = True
                 return
-            characters = characters_of(self.items[i], self.are_bytes)
             hash = fs_hash_bytes(
                 characters.data, characters.length * characters.width, self.seed, self.factor)
             self.hashes[i] = hash + characters.width * self.factor
 
 
-def each_equals_value(cnp.ndarray strings not None, cnp.ndarray values not None,
-                      cnp.ndarray group_ids not None, int threads):
-    """Is each of n > 0 objects the value of its group, or a string equal to this value? Strings are
-    bytes if the first object is bytes, otherwise str."""
+def each_equals(cnp.ndarray strings not None, cnp.ndarray others not None,
+                const Py_ssize_t[::1] positions not None, int threads):
+    """Does string i equal others[positions[i]], for each i? False if a string is missing, or an
+    object not str or bytes like the first object. `others` is `strings` itself, or has objects."""
     cdef CompareStrings job = CompareStrings(strings)
-    assert cnp.PyArray_ISCARRAY_RO(values)
-    job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
-    job.group_ids = group_ids
+    assert others is strings or not job.source.are_packed
+    job.owned, job.others, job.positions = others, <const char *>cnp.PyArray_DATA(others), positions
     return job.run_all_rounds(threads)
 
 
 cdef class CompareStrings(StringPass):
-    """Compare each object with the value of its group. A chunk fails at an object that is not this
-    value, and not a string that equals it."""
-    cdef object values_owned
-    cdef PyObject **values
-    cdef const Py_ssize_t[::1] group_ids
+    """A chunk also fails at a string that does not equal the other string."""
+    cdef object owned             # the array that `others` points to
+    cdef const char *others
+    cdef const Py_ssize_t[::1] positions
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t[::1] group_ids = self.group_ids
+        cdef const Py_ssize_t[::1] positions = self.positions
+        cdef source_t source = self.source, others = self.source
         cdef Py_ssize_t i, stop = self.first(k + 1)
-        cdef PyObject *item
-        cdef PyObject *value
+        cdef characters_t a, b
+        others.items = self.others
         for i in range(self.first(k), stop):
-            if i + AHEAD < stop:
-                value = self.values[group_ids[i + AHEAD]]
-                if value != self.items[i + AHEAD]:
-                    prefetch(self.items, i + AHEAD, stop)
-                    fs_prefetch(<const char *>value)
-            item, value = self.items[i], self.values[group_ids[i]]
-            if item != value and not equal_strings(item, value, self.are_bytes):
+            if i + AHEAD < stop and not same_object(
+                    &source, i + AHEAD, &others, positions[i + AHEAD]):
+                prefetch(&source, i + AHEAD)
+                prefetch_characters(&source, i + AHEAD)
+                prefetch(&others, positions[i + AHEAD])
+            if same_object(&source, i, &others, positions[i]):
+                continue
+            if not (load(&source, i, &a) and load(&others, positions[i], &b)
+                    and a.length == b.length and a.width == b.width
+                    and memcmp(a.data, b.data, a.length * a.width) == 0):
                 self.failed[k] = True
                 return
 
@@ -141,11 +250,12 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     cdef WriteWords write = WriteWords(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef Py_ssize_t k, max_chunks = max_chunk_count(threads)
+    cdef characters_t leader
     cdef int width = 1
-    if not is_string(measure.items[0], measure.are_bytes):
+    if not load(&measure.source, 0, &leader):
         return None
     measure.common_prefix, measure.widths = new_intp(max_chunks), new_u8(max_chunks)
-    measure.common_prefix[:] = characters_of(measure.items[0], measure.are_bytes).length
+    measure.common_prefix[:] = leader.length
     measure.widths[:] = 0
     if not measure.run_all_rounds(threads):
         return None
@@ -165,19 +275,19 @@ cdef class MeasureStrings(StringPass):
     cdef uint8_t[::1] widths              # of each chunk: bytes of its widest character
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, common = self.common_prefix[k], stop = self.first(k + 1)
+        cdef source_t source = self.source
+        cdef Py_ssize_t i, common = self.common_prefix[k]
         cdef characters_t leader, characters
         cdef int width = self.widths[k]
-        if not is_string(self.items[0], self.are_bytes):
+        if not load(&source, 0, &leader):
             self.failed[k] = True
             return
-        leader = characters_of(self.items[0], self.are_bytes)
-        for i in range(self.first(k), stop):
-            prefetch(self.items, i + AHEAD, stop)
-            if not is_string(self.items[i], self.are_bytes):
+        for i in range(self.first(k), self.first(k + 1)):
+            prefetch(&source, i + AHEAD)
+            prefetch_characters(&source, i + AHEAD)
+            if not load(&source, i, &characters):
                 self.failed[k] = True
                 return
-            characters = characters_of(self.items[i], self.are_bytes)
             width = max(width, characters.width)
             common = common_characters(
                 &leader, &characters, min(common, min(leader.length, characters.length)))
@@ -190,15 +300,16 @@ cdef class WriteWords(StringPass):
     cdef uint64_t[::1] words
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, j, stop = self.first(k + 1)
+        cdef source_t source = self.source
+        cdef Py_ssize_t i, j
         cdef characters_t characters
         cdef uint64_t word
-        for i in range(self.first(k), stop):
-            prefetch(self.items, i + AHEAD, stop)
-            if not is_string(self.items[i], self.are_bytes):
+        for i in range(self.first(k), self.first(k + 1)):
+            prefetch(&source, i + AHEAD)
+            prefetch_characters(&source, i + AHEAD)
+            if not load(&source, i, &characters):
                 self.failed[k] = True
                 return
-            characters = characters_of(self.items[i], self.are_bytes)
             word = 0
             for j in range(self.common_prefix, self.common_prefix + 64 // self.bits):
                 word <<= self.bits
@@ -219,14 +330,14 @@ def find_runs(cnp.ndarray strings not None):
     cdef cnp.ndarray run_starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
     cdef Py_ssize_t *out = <Py_ssize_t *>cnp.PyArray_DATA(run_starts)
     cdef Py_ssize_t i, runs = 1
-    cdef bint are_bytes = items[0] != NULL and PyBytes_CheckExact(items[0])
+    cdef bint are_bytes = is_string(items[0], True)
     cdef int comparison, direction = 0
     assert cnp.PyArray_ISCARRAY_RO(strings)
     out[0] = 0
     if not is_string(items[0], are_bytes):
         return None
     for i in range(1, size):
-        if i % CHECKED_STRINGS == 0:
+        if i % ROUND_STRINGS == 0:
             PyErr_CheckSignals()
             if not is_string(items[i - 1], are_bytes):  # replaced by a signal handler
                 return None
@@ -258,14 +369,6 @@ cdef inline Py_ssize_t common_characters(const characters_t *a, const characters
     return limit
 
 
-cdef inline void prefetch(PyObject **items, Py_ssize_t i, Py_ssize_t stop) noexcept nogil:
-    """Prefetch string i if i < stop: its header, and its first characters, which may lie in the
-    next cache line."""
-    if i < stop:
-        fs_prefetch(<const char *>items[i])
-        fs_prefetch(<const char *>items[i] + PREFETCH_OFFSET)
-
-
 cdef inline bint is_string(PyObject *item, bint is_bytes) noexcept nogil:
     if item == NULL:
         return False
@@ -282,16 +385,6 @@ cdef inline characters_t characters_of(PyObject *string, bint is_bytes) noexcept
         characters.length = PyUnicode_GET_LENGTH(string)
         characters.width = PyUnicode_KIND(string)
     return characters
-
-
-cdef inline bint equal_strings(PyObject *one, PyObject *other, bint are_bytes) noexcept nogil:
-    """Are both objects str or, with are_bytes, bytes, and are they equal?"""
-    cdef characters_t a, b
-    if not (is_string(one, are_bytes) and is_string(other, are_bytes)):
-        return False
-    a, b = characters_of(one, are_bytes), characters_of(other, are_bytes)
-    return (a.length == b.length and a.width == b.width
-            and memcmp(a.data, b.data, a.length * a.width) == 0)
 
 
 cdef inline int compare(PyObject *string, PyObject *next, bint are_bytes) noexcept:

@@ -243,16 +243,16 @@ def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, kernels_wit
 
 
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
-def test_each_equals_value_compares_each_text_with_its_value(characters):
+def test_each_text_is_compared_with_the_other_text(characters):
     texts = differing_in_one_character(characters)
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
-    group_ids = np.arange(len(texts))
-    assert strings.each_equals_value(array, array, group_ids, 1)
-    assert strings.each_equals_value(array, copies, group_ids, 1)
+    positions = np.arange(len(texts))
+    assert strings.each_equals(array, array, positions, 1)
+    assert strings.each_equals(array, copies, positions, 1)
     for k in range(len(texts)):
-        wrong_ids = group_ids.copy()
-        wrong_ids[k] = k - 1 if k else 1
-        assert not strings.each_equals_value(array, copies, wrong_ids, 1)
+        wrong = positions.copy()
+        wrong[k] = k - 1 if k else 1
+        assert not strings.each_equals(array, copies, wrong, 1)
 
 
 @pytest.mark.parametrize("make", ["{:07}".format, lambda number: b"%07d" % number])
