@@ -96,7 +96,8 @@ typedef struct {
                          const uint64_t *masks, ptrdiff_t count, uint8_t *out);
     /* mark_not_recent[width is 8]: writes a bit for each of 64 * blocks aligned items of 4 or 8
        bytes: 1 if the item differs from the recent key in its slot. recent has 2^FS_RECENT_BITS
-       keys. slots gets the slot of each item (fs_recent_slot). Returns the number of set bits. */
+       keys. slots gets the slot of each item (fs_recent_slot). Returns the number of set bits. If
+       another thread changes an item meanwhile, its bit may be 0 or 1, beside any slot. */
     ptrdiff_t (*mark_not_recent[2])(const char *items, ptrdiff_t blocks, const void *recent,
                                     uint32_t factor, uint64_t *bits, uint32_t *slots);
     /* Returns the index of the first block of 64 bytes that has a byte b with seen[b] == 0, or

@@ -5,7 +5,7 @@ import numpy as np
 from fastsel._core import _gate, _threads
 from fastsel._unique import _keys, _plan, strings
 from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
-from fastsel._unique.groups import Request
+from fastsel._unique.groups import Request, values_at
 from fastsel._unique.objects import groups_of_objects, take_objects
 
 
@@ -71,8 +71,8 @@ def _presorted_strings(items, request):
 
 
 def _hashed_strings(array):
-    """The Groups of a 1-d array of str, of bytes, or of StringDType, in order of first occurrence;
-    None for other arrays, and if a string is missing.
+    """The Groups of a 1-d array of str objects, of bytes objects, or of StringDType, in order of
+    first occurrence; None for other arrays, and if a string is missing.
 
     The keys are hashes of 8 bytes, and each string is compared with the first string of its hash.
     Also returns None if these strings differ: because two different strings have one hash (for each
@@ -89,5 +89,5 @@ def _hashed_strings(array):
         is_equal = strings.each_equals(array, values, inverse, threads)
     else:
         values = array[index]
-        is_equal = strings.each_equals(array, array, index[inverse], threads)
+        is_equal = strings.each_equals(array, array, values_at(index, inverse), threads)
     return KnownGroups(values, index, inverse, counts) if is_equal else None

@@ -16,10 +16,10 @@ COST = 8
 SORTED_SHARE = 16
 SHARE_OF_TAIL = 4
 
-# A window of all sampled keys serves direct addressing as well as one of 99 % of them, unless
-# it has more than WHOLE_SHARE times the entries, and more than 1 in CHEAP_SHARE of the entries that
-# pay: a smaller table takes next to no time beside the keys.
-WHOLE_SHARE = 8
+# A window of all sampled keys, or of 99 % of them, serves direct addressing as well as one of 95 %,
+# unless it has more than MAX_WIDER times the entries, and more than 1 in CHEAP_SHARE of the entries
+# that pay: a smaller table takes next to no time beside the keys.
+MAX_WIDER = 8
 CHEAP_SHARE = 4
 
 # Most keys of up to FILTERED_GROUPS groups are in a table's filter of recent keys.
@@ -157,11 +157,13 @@ def window(search):
 
 def fitting_window(search, limit):
     """The window of the whole sample, or of its densest 99, 95 or 90 %: the first that has at most
-    `limit` entries, and that does not have many more than the next one; or None."""
-    whole, *denser = search.windows
-    if 0 < whole[1] <= min(limit, max(WHOLE_SHARE * denser[0][1], limit // CHEAP_SHARE)):
-        return whole
-    return next((window for window in denser if 0 < window[1] <= limit), None)
+    `limit` entries. The first two may also not have many more than that of 95 %. None if no window
+    serves."""
+    *wide, dense, densest = search.windows
+    most = min(limit, max(MAX_WIDER * dense[1], limit // CHEAP_SHARE))
+    serving = [window for window in wide if window[1] <= most]
+    serving += [window for window in (dense, densest) if window[1] <= limit]
+    return next((window for window in serving if window[1] > 0), None)
 
 
 def max_entries(
@@ -170,7 +172,8 @@ def max_entries(
     """The maximum number of entries of a direct-address table. Each thread has a table.
 
     An entry is a bit, or a byte if first positions are wanted; with counts, the table of each
-    thread also has a count of 4 bytes for each entry. With group_ids, there is also one group id of
+    thread also has a count of 4 bytes for each entry (or several counts, if a small share of these
+    entries is enough: see dense.pyx). With group_ids, there is also one group id of
     4 bytes for each entry. The bits or bytes of a table have at most CACHE_BYTES. All tables
     together have at most `budget` bytes, because the keys outside of the window take memory, too;
     tables of bits alone, whose threads may share one, have 4 bytes for each key. The tables of

@@ -16,7 +16,8 @@ from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_intp, new_u32
 from fastsel._simd.blocks cimport fs_ctz, is_sparse
 from fastsel._simd.levels cimport level
-from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, values_at
+from fastsel._unique.groups cimport (
+    CACHE_BYTES, Groups, RankBlocks, Request, Search, values_at)
 from fastsel._unique.keys cimport (
     Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
@@ -224,12 +225,13 @@ cdef void restore_halves(const keys_t *keys, uint16_t *values, Py_ssize_t groups
 
 cdef int count_tables(Search search) except -1:
     """The number of tables of counts of each chunk. A CPU waits for a count that it has just
-    written; if few words have most of the keys, that happens less often in several tables."""
+    written; if few words have most of the keys, that happens less often in several tables. All
+    tables together have at most 4 bytes for each key."""
     cdef Py_ssize_t entries = search.window[1]
     if not search.request.counts:
         return 0
-    if (search.windows[WINDOWS - 1][1] <= FEW_WORDS
-            and entries <= search.size // (COUNT_TABLES * search.copy_threads)):
+    if (search.windows[WINDOWS - 1][1] <= FEW_WORDS and entries <= min(
+            CACHE_BYTES // (4 * COUNT_TABLES), search.size // (5 * search.copy_threads))):
         return COUNT_TABLES
     return 1
 

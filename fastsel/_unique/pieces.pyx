@@ -199,8 +199,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
-    cdef Py_ssize_t pieces, i, piece, position, end, longest = 0
-    cdef uint32_t count
+    cdef Py_ssize_t pieces, i, piece, position = start, end, longest = 0
     cdef int range_bits, shift
     for i in range(start + 1, stop):
         low, high = min(low, keys[i]), max(high, keys[i])
@@ -218,7 +217,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     pieces = <Py_ssize_t>((high - low) >> shift) + 1
     memset(starts, 0, pieces * sizeof(uint32_t))
     for i in range(start, stop):
-        starts[(keys[i] - low) >> shift] += 1
+        starts[piece_of(keys[i] - low, shift, False)] += 1
     for piece in range(pieces):
         longest = max(longest, <Py_ssize_t>starts[piece])
     if longest > max((stop - start) // UNEVEN_SHARE, LONG_PIECE) and not is_piece:
@@ -228,19 +227,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
             return
         sort_by_magnitude(sorter, keys, entries, start, stop, low, high, starts)
         return
-    position = start
-    for piece in range(pieces):
-        count = starts[piece]
-        starts[piece] = <uint32_t>position
-        position += count
-    for i in range(start, stop):
-        piece = <Py_ssize_t>((keys[i] - low) >> shift)
-        position = starts[piece]
-        starts[piece] = <uint32_t>(position + 1)
-        out[position] = keys[i]
-        if entries != NULL:
-            out_entries[position] = entries[i]
-    position = start                              # starts now has the ends of the pieces
+    scatter_to_pieces(sorter, keys, entries, start, stop, low, shift, False, starts, pieces)
     for piece in range(pieces):
         end = starts[piece]
         if end - position > 1 and shift:
@@ -262,25 +249,13 @@ cdef void sort_by_magnitude(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
     cdef uint64_t reach = float_bits(<uint64_t>(high - low))
     cdef int shift = max(0, bit_length(reach) - piece_bits(stop - start))
     cdef Py_ssize_t pieces = <Py_ssize_t>(reach >> shift) + 1, i, piece, position = start, end
-    cdef uint32_t count
     memset(starts, 0, pieces * sizeof(uint32_t))
     for i in range(start, stop):
-        starts[float_bits(<uint64_t>(keys[i] - low)) >> shift] += 1
-    for piece in range(pieces):
-        count = starts[piece]
-        starts[piece] = <uint32_t>position
-        position += count
-    for i in range(start, stop):
-        piece = <Py_ssize_t>(float_bits(<uint64_t>(keys[i] - low)) >> shift)
-        position = starts[piece]
-        starts[piece] = <uint32_t>(position + 1)
-        out[position] = keys[i]
-        if entries != NULL:
-            out_entries[position] = entries[i]
+        starts[piece_of(keys[i] - low, shift, True)] += 1
+    scatter_to_pieces(sorter, keys, entries, start, stop, low, shift, True, starts, pieces)
     memcpy(keys + start, out + start, (stop - start) * sizeof(wide_t))
     if entries != NULL:
         memcpy(entries + start, out_entries + start, (stop - start) * sizeof(uint32_t))
-    position = start
     for piece in range(pieces):
         end = starts[piece]
         if end - position == 1:
@@ -288,6 +263,33 @@ cdef void sort_by_magnitude(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
         elif end > position:
             sort_range(sorter, keys, entries, position, end, starts + pieces, True)
         position = end
+
+
+cdef inline void scatter_to_pieces(
+        sorter_t *sorter, const wide_t *keys, const uint32_t *entries, Py_ssize_t start,
+        Py_ssize_t stop, wide_t low, int shift, bint by_magnitude, uint32_t *starts,
+        Py_ssize_t pieces) noexcept nogil:
+    """Write keys start to stop - 1, and their entries, to the sorter in the order of their pieces.
+    starts has the number of keys of each piece, and gets the end of each piece."""
+    cdef wide_t *out = <wide_t *>sorter.keys
+    cdef uint32_t *out_entries = sorter.entries
+    cdef Py_ssize_t i, piece, position = start
+    cdef uint32_t count
+    for piece in range(pieces):
+        count = starts[piece]
+        starts[piece] = <uint32_t>position
+        position += count
+    for i in range(start, stop):
+        piece = piece_of(keys[i] - low, shift, by_magnitude)
+        position = starts[piece]
+        starts[piece] = <uint32_t>(position + 1)
+        out[position] = keys[i]
+        if entries != NULL:
+            out_entries[position] = entries[i]
+
+
+cdef inline Py_ssize_t piece_of(uint64_t distance, int shift, bint by_magnitude) noexcept nogil:
+    return <Py_ssize_t>((float_bits(distance) if by_magnitude else distance) >> shift)
 
 
 cdef inline uint64_t float_bits(uint64_t distance) noexcept nogil:

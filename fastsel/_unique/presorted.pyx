@@ -6,14 +6,15 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
-from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.parallel cimport chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch
 from fastsel._positions.bitmask cimport Bitmask, from_bits
-from fastsel._positions.indices cimport flat
+from fastsel._positions.indices cimport BitmaskPass, flat
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Search
+from fastsel._unique.inverse cimport relabel
 from fastsel._unique.keys cimport BLOCKS, key_at, keys_t, load_words
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
@@ -76,9 +77,13 @@ cdef class Presorted(Groups):
             return None, None
         mask = from_bits(self.run_starts, search.keys.fields.width, search.copy_threads)
         if search.request.inverse:
-            job = GroupRuns(mask, ranks, search.keys.fields.size)
+            inverse = new_result(search.keys.fields.size, cnp.NPY_INTP)
+            job = GroupRuns()
+            job.read(mask)
+            job.inverse = inverse
             job.run(search.copy_threads)
-            inverse = job.out
+            if ranks is not None:
+                relabel(ranks, inverse, search.copy_threads)
         if search.request.counts:
             starts = flat(mask, search.copy_threads)
             counts = new_result(starts.shape[0], cnp.NPY_INTP)
@@ -187,28 +192,15 @@ cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
 # ---- runs -------------------------------------------------------------------------------
 
 
-cdef class GroupRuns(Job):
-    """Write the inverse of keys in runs, whose first keys the mask marks. The group id of a key is
-    the index of its run or, with ranks, ranks[index]."""
-    cdef const uint64_t[::1] bits
-    cdef const Py_ssize_t[::1] offsets
-    cdef const Py_ssize_t[::1] ranks      # or None
-    cdef cnp.ndarray out
+cdef class GroupRuns(BitmaskPass):
+    """Write the inverse of keys in runs, whose first keys the bitmask marks: the group id of a key
+    is the index of its run."""
     cdef Py_ssize_t[::1] inverse
-
-    def __init__(self, Bitmask mask not None, const Py_ssize_t[::1] ranks, Py_ssize_t size):
-        self.bits, self.offsets, self.ranks = mask.bits, mask.offsets, ranks
-        self.units, self.chunks = mask.bits.shape[0], mask.offsets.shape[0] - 1
-        self.inverse = self.out = new_result(size, cnp.NPY_INTP)
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t[::1] inverse = self.inverse
-        cdef Py_ssize_t group = -1, run = self.offsets[k] - 1, i
-        if run >= 0:            # the run that the chunk before ends with
-            group = run if self.ranks is None else self.ranks[run]
-        for i in range(self.begin(k) * 64, min(self.begin(k + 1) * 64, inverse.shape[0])):
-            if bits[i >> 6] >> (i & 63) & 1:
-                run += 1
-                group = run if self.ranks is None else self.ranks[run]
-            inverse[i] = group
+        cdef Py_ssize_t run = self.offsets[k] - 1, i, stop = self.start_block(k + 1) * 64
+        for i in range(self.start_block(k) * 64, min(stop, inverse.shape[0])):
+            run += bits[i >> 6] >> (i & 63) & 1
+            inverse[i] = run

@@ -14,8 +14,8 @@ cdef extern from "hashing.h" nogil:
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 
 cdef enum:
-    SLOTS = 1 << FS_RECENT_BITS
-    COUNT_BYTES = 3 * 4         # of a slot: an id, and two counts
+    RECENT_SLOTS = 1 << FS_RECENT_BITS
+    COUNTED_BYTES = 3 * 4       # of a slot if keys are counted: an id, and two counts
 
 cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
     """The factor of fs_recent_slot. Its top bit is set, so that key 1 is not in slot 0."""
@@ -26,8 +26,8 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
                                        const fs_level_t *level, Py_ssize_t start, Py_ssize_t n,
                                        uint32_t *slots, intptr_t *positions) noexcept nogil:
     """Find which of the n <= BATCH keys from start on are not recent. Writes their positions, minus
-    start, and returns their number. Keys behind the last full block count as not recent; the others
-    have slots."""
+    start, and returns their number. Keys behind the last full block count as not recent; slots gets
+    the slot of each other key."""
     cdef uint64_t[BLOCKS] bits
     cdef Py_ssize_t count = n & 63
     bits[n >> 6 if count else 0] = (<uint64_t>1 << count) - 1
@@ -41,9 +41,10 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
 cdef inline void *new_recent(const keys_t *keys, bint counted) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
     cdef void *recent = alloc_zeros(
-        (keys.width + (COUNT_BYTES if counted else 0)) << FS_RECENT_BITS)
+        (keys.width + (COUNTED_BYTES if counted else 0)) << FS_RECENT_BITS)
     if recent != NULL:
-        # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot.
+        # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot. If
+        # another thread writes 0 to a key, this key may be found in an empty slot: group 0 exists.
         set_slot(recent, keys.width, 0, 1)
     return recent
 
@@ -57,8 +58,8 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t 
                              const uint64_t *words, Py_ssize_t n, const uint32_t *ids_plus_1,
                              Py_ssize_t *counts) noexcept nogil:
     """Put the keys at n positions into their slots, except keys that another thread has changed
-    since their words were loaded. counts, by group, get the counts of the slots; ids_plus_1 and
-    counts are NULL if keys are not counted."""
+    since their words were loaded. Before a slot gets another key, its count is added to the count
+    of its group. ids_plus_1 and counts are NULL if keys are not counted."""
     cdef uint64_t item
     cdef uint32_t slot
     cdef Py_ssize_t j
@@ -74,14 +75,14 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t 
 
 cdef inline void count_slots(uint32_t *ids, const uint32_t *slots, Py_ssize_t n,
                              const intptr_t *not_recent, Py_ssize_t n_not_recent) noexcept nogil:
-    """Count n keys by their slots, except the keys that are not recent; n is a multiple of 64. If
-    2^32 keys of a slot are counted before move_counts, its count is wrong.
+    """Count n keys by their slots, except the keys that are not recent; n is a multiple of 64. The
+    caller calls move_counts before 2^32 keys are counted: otherwise a count wraps around.
 
     No branch depends on a key: one loop counts all keys, and a second loop subtracts the keys that
     are not recent. Even and odd keys have counts of their own: a CPU waits for a count that it has
     just written."""
-    cdef uint32_t *even = ids + SLOTS
-    cdef uint32_t *odd = even + SLOTS
+    cdef uint32_t *even = ids + RECENT_SLOTS
+    cdef uint32_t *odd = even + RECENT_SLOTS
     cdef Py_ssize_t j
     for j in range(0, n, 2):
         even[slots[j]] += 1
@@ -92,8 +93,8 @@ cdef inline void count_slots(uint32_t *ids, const uint32_t *slots, Py_ssize_t n,
 
 cdef inline void move_counts(uint32_t *ids, Py_ssize_t slot, Py_ssize_t *counts) noexcept nogil:
     """Add the count of a slot to the count of its group."""
-    cdef uint32_t *even = ids + SLOTS
-    cdef uint32_t *odd = even + SLOTS
+    cdef uint32_t *even = ids + RECENT_SLOTS
+    cdef uint32_t *odd = even + RECENT_SLOTS
     if even[slot] | odd[slot]:
         counts[ids[slot]] += <uint32_t>(even[slot] + odd[slot])
         even[slot] = odd[slot] = 0

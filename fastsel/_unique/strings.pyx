@@ -2,11 +2,11 @@
 hashes belong to equal strings; of objects, words of leading characters as sort keys, and the runs
 of strings that are in order.
 
-Strings are read in rounds. During a round, the caller holds the GIL and, for StringDType, the lock
-of their allocator, and threads load strings. So no Python code runs meanwhile, no string is freed,
-and no reference count changes. Between rounds, signal handlers and other Python threads may change
-the array. In a build of Python without a GIL, no other thread may use an array of objects: the
-caller passes a copy.
+Threads read the strings while the caller holds the GIL and, for StringDType, the lock of the
+dtype's allocator. So no Python code runs meanwhile, no string is freed, and no reference count
+changes. Between rounds, signal handlers and other Python threads may change the array, and handlers
+may change an array of objects between the chunks of a round, too. In a build of Python without a
+GIL, no other thread may use an array of objects: the caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -84,7 +84,7 @@ cdef class StringPass(Job):
         cdef source_t *source = &self.source
         self.strings, source.items = strings, <const char *>cnp.PyArray_DATA(strings)
         source.size, source.width = cnp.PyArray_SIZE(strings), cnp.PyArray_ITEMSIZE(strings)
-        source.are_packed = cnp.PyArray_TYPE(strings) != cnp.NPY_OBJECT
+        source.are_packed = cnp.PyArray_TYPE(strings) == cnp.NPY_VSTRING
         source.are_bytes = not source.are_packed and is_string((<PyObject **>source.items)[0], True)
 
     cdef bint run_all_rounds(self, int threads) except -1:
@@ -93,17 +93,19 @@ cdef class StringPass(Job):
         cdef Py_ssize_t k
         self.failed = new_u8(max_chunk_count(threads))
         self.failed[:] = False
-        for self.start in range(0, self.source.size, ROUND_STRINGS):
-            if self.start:
-                PyErr_CheckSignals()
-                with nogil:       # other Python threads may run
-                    pass
+        self.start = 0
+        while self.start < self.source.size:
             self.units = min(self.source.size - self.start, ROUND_STRINGS)
             self.chunks = chunk_count(self.units, threads, STRING_BYTES)
             self.run_round(threads)
             for k in range(self.chunks):
                 if self.failed[k]:
                     return False
+            self.start += self.units
+            if self.start < self.source.size:
+                PyErr_CheckSignals()
+                with nogil:       # other Python threads may run
+                    pass
         return True
 
     cdef int run_round(self, int threads) except -1:
@@ -112,10 +114,10 @@ cdef class StringPass(Job):
         self.source.allocator = NpyString_acquire_allocator(
             <PyArray_StringDTypeObject *>cnp.PyArray_DESCR(self.strings))
         try:
-            self.run_with_gil(threads, False)
+            # No signal handler runs: it may wait for the lock.
+            return self.run_with_gil(threads, False)
         finally:
             NpyString_release_allocator(self.source.allocator)
-        return 0
 
     cdef Py_ssize_t first(self, Py_ssize_t k) noexcept nogil:
         """The index of the first string of chunk k of the round."""
@@ -154,15 +156,12 @@ cdef inline bint same_object(const source_t *source, Py_ssize_t i, const source_
 
 
 cdef inline void prefetch(const source_t *source, Py_ssize_t i) noexcept nogil:
-    """Prefetch string i if there is one: its header. Characters may lie in the next cache line."""
-    if i < source.size:
-        fs_prefetch(source.items + i * source.width if source.are_packed
-                    else (<const char **>source.items)[i])
-
-
-cdef inline void prefetch_characters(const source_t *source, Py_ssize_t i) noexcept nogil:
-    """Prefetch the first characters of object i, if there is one."""
-    if i < source.size and not source.are_packed:
+    """Prefetch object i, if there is one: its header, and its first characters, which may lie in
+    the next cache line; or packed string i."""
+    if i < source.size and source.are_packed:
+        fs_prefetch(source.items + i * source.width)
+    elif i < source.size:
+        fs_prefetch((<const char **>source.items)[i])
         fs_prefetch((<const char **>source.items)[i] + PREFETCH_OFFSET)
 
 
@@ -170,8 +169,8 @@ cdef inline void prefetch_characters(const source_t *source, Py_ssize_t i) noexc
 
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads):
-    """The hash, uint64, of the characters of each of n > 0 strings; None if a string is missing,
-    and unless all objects are str, or all are bytes. Objects of subclasses of str or bytes count as
+    """The hash, uint64, of the characters of each of n > 0 strings; None if a string is missing, or
+    if the objects are not all str or all bytes. Objects of subclasses of str or bytes count as
     other objects. seeds is (seed, factor)."""
     cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
@@ -193,7 +192,6 @@ cdef class HashStrings(StringPass):
         cdef uint64_t hash
         for i in range(self.first(k), self.first(k + 1)):
             prefetch(&source, i + AHEAD)
-            prefetch_characters(&source, i + AHEAD)
             if not load(&source, i, &characters):
                 self.failed[k] = True
                 return
@@ -204,18 +202,20 @@ cdef class HashStrings(StringPass):
 
 def each_equals(cnp.ndarray strings not None, cnp.ndarray others not None,
                 const Py_ssize_t[::1] positions not None, int threads):
-    """Does string i equal others[positions[i]], for each i? False if a string is missing, or an
-    object not str or bytes like the first object. `others` is `strings` itself, or has objects."""
+    """Is string i the object others[positions[i]], or a string that equals it, for each i? False if
+    a string of StringDType is missing. `others` is `strings` itself, or both have objects. The
+    positions are positions of `others`: otherwise other memory is read."""
     cdef CompareStrings job = CompareStrings(strings)
-    assert others is strings or not job.source.are_packed
-    job.owned, job.others, job.positions = others, <const char *>cnp.PyArray_DATA(others), positions
+    assert others is strings or (
+        cnp.PyArray_ISCARRAY_RO(others)
+        and cnp.PyArray_TYPE(strings) == cnp.PyArray_TYPE(others) == cnp.NPY_OBJECT)
+    job.others, job.positions = others, positions
     return job.run_all_rounds(threads)
 
 
 cdef class CompareStrings(StringPass):
-    """A chunk also fails at a string that does not equal the other string."""
-    cdef object owned             # the array that `others` points to
-    cdef const char *others
+    """A chunk fails at a string that is not the other string, and does not equal it."""
+    cdef cnp.ndarray others
     cdef const Py_ssize_t[::1] positions
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -223,12 +223,12 @@ cdef class CompareStrings(StringPass):
         cdef source_t source = self.source, others = self.source
         cdef Py_ssize_t i, stop = self.first(k + 1)
         cdef characters_t a, b
-        others.items = self.others
+        others.items = <const char *>cnp.PyArray_DATA(self.others)
+        others.size = cnp.PyArray_SIZE(self.others)
         for i in range(self.first(k), stop):
             if i + AHEAD < stop and not same_object(
                     &source, i + AHEAD, &others, positions[i + AHEAD]):
                 prefetch(&source, i + AHEAD)
-                prefetch_characters(&source, i + AHEAD)
                 prefetch(&others, positions[i + AHEAD])
             if same_object(&source, i, &others, positions[i]):
                 continue
@@ -252,6 +252,7 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     cdef Py_ssize_t k, max_chunks = max_chunk_count(threads)
     cdef characters_t leader
     cdef int width = 1
+    assert not measure.source.are_packed      # outside of a round, nobody holds the lock
     if not load(&measure.source, 0, &leader):
         return None
     measure.common_prefix, measure.widths = new_intp(max_chunks), new_u8(max_chunks)
@@ -284,7 +285,6 @@ cdef class MeasureStrings(StringPass):
             return
         for i in range(self.first(k), self.first(k + 1)):
             prefetch(&source, i + AHEAD)
-            prefetch_characters(&source, i + AHEAD)
             if not load(&source, i, &characters):
                 self.failed[k] = True
                 return
@@ -306,7 +306,6 @@ cdef class WriteWords(StringPass):
         cdef uint64_t word
         for i in range(self.first(k), self.first(k + 1)):
             prefetch(&source, i + AHEAD)
-            prefetch_characters(&source, i + AHEAD)
             if not load(&source, i, &characters):
                 self.failed[k] = True
                 return
@@ -330,10 +329,11 @@ def find_runs(cnp.ndarray strings not None):
     cdef cnp.ndarray run_starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
     cdef Py_ssize_t *out = <Py_ssize_t *>cnp.PyArray_DATA(run_starts)
     cdef Py_ssize_t i, runs = 1
-    cdef bint are_bytes = is_string(items[0], True)
     cdef int comparison, direction = 0
-    assert cnp.PyArray_ISCARRAY_RO(strings)
+    cdef bint are_bytes
+    assert cnp.PyArray_ISCARRAY_RO(strings) and cnp.PyArray_TYPE(strings) == cnp.NPY_OBJECT
     out[0] = 0
+    are_bytes = is_string(items[0], True)
     if not is_string(items[0], are_bytes):
         return None
     for i in range(1, size):

@@ -154,6 +154,17 @@ def test_each_byte_differs_from_all_others():
             assert np.array_equal(positions_by_dense(array, (0, 8)), first_positions(array))
 
 
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+def test_few_frequent_words_with_a_wide_tail_are_counted(dtype, num_threads):
+    """Several tables of counts take turns."""
+    rng = np.random.default_rng(1)
+    for size in (400_000, 400_063):
+        frequent, others = rng.integers(4, size=size), rng.integers(60_000, size=size)
+        array = np.where(rng.random(size) < 0.96, frequent, others).astype(dtype)
+        for outputs in ((False, False, True), (True, True, True)):
+            assert_same(fastsel.unique(array, *outputs), np.unique(array, *outputs))
+
+
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("groups", [1, 3, 300, 60_000])
 def test_chunks_drop_words_of_earlier_chunks(threads, groups):

@@ -50,16 +50,16 @@ def facts_of(**changed):
 
 
 def whole(entries):
-    return {"windows": ((7, entries),) * 3}
+    return {"windows": ((7, entries),) * 4}
 
 
 # Each case: the facts that differ from the defaults, and the algorithms after `presorted`.
 CASES = {
     "narrow range": ({"ascending": False} | whole(1 << 17), ["dense", "tables"]),
     "range too wide for the table": (whole(1 << 26), ["tables"]),
-    "a typo": ({"windows": ((7, 10**9), (7, 1000), (7, 900))}, ["dense", "tables"]),
+    "a typo": ({"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}, ["dense", "tables"]),
     "a narrow window of a range that fits": (
-        {"windows": ((7, 10**6), (7, 10**4), (7, 10**4))},
+        {"windows": ((7, 10**6), (7, 10**6), (7, 10**4), (7, 10**4))},
         ["dense", "tables"],
     ),
     "decimals, values of few groups": (whole(1 << 10) | {"scale": 10}, ["tables"]),
@@ -128,14 +128,25 @@ def test_the_number_of_groups_is_not_estimated_before_it_is_needed():
 
 
 def test_the_densest_window_is_chosen_if_the_whole_range_has_many_more_entries_and_is_not_cheap():
-    windows = (5, 8000), (6, 1000), (7, 10)
+    windows = (5, 8000), (5, 8000), (6, 1000), (7, 10)
     assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (5, 8000)
-    windows = (5, 8001), (6, 1000), (7, 10)
+    windows = (4, 9000), (5, 8000), (6, 1000), (7, 10)
+    assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (5, 8000)
+    windows = (5, 8001), (5, 8001), (6, 1000), (7, 10)
     assert _plan.fitting_window(facts_of(windows=windows), 10_000) == (6, 1000)
     assert _plan.fitting_window(facts_of(windows=windows), 4 * 8001) == (5, 8001)
     assert _plan.fitting_window(facts_of(windows=windows), 999) == (7, 10)
     assert _plan.fitting_window(facts_of(windows=windows), 9) is None
-    assert _plan.fitting_window(facts_of(windows=((0, 0),) * 3), 999) is None
+    assert _plan.fitting_window(facts_of(windows=((0, 0),) * 4), 999) is None
+
+
+def test_the_window_does_not_contain_a_sentinel_far_from_the_other_keys():
+    """1 to 4 % of the keys have the sentinel, so the window of 99 % may contain it."""
+    for share in (0.01, 0.02, 0.04):
+        rng = np.random.default_rng(1)
+        keys = np.where(rng.random(1_000_000) < share, -(10**6), rng.integers(0, 500, 1_000_000))
+        for outputs in ({"counts": True}, {"inverse": True}):
+            assert _plan.window(search_for(integers(keys), **outputs))[1] <= 1 << 10
 
 
 @pytest.mark.parametrize("threads", [1, 2, 128])

@@ -9,6 +9,7 @@ import reference
 from arrays import objects
 from comparison import assert_same, check_objects, check_unique, outcome
 from grids import covering
+from numpy.dtypes import StringDType
 
 import fastsel
 from fastsel._unique import _keys, strings
@@ -246,13 +247,46 @@ def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, kernels_wit
 def test_each_text_is_compared_with_the_other_text(characters):
     texts = differing_in_one_character(characters)
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
-    positions = np.arange(len(texts))
+    packed = np.array([*texts, *texts], StringDType()) if isinstance(texts[0], str) else array
+    positions, repeated = np.arange(len(texts)), np.resize(np.arange(len(texts)), len(packed))
     assert strings.each_equals(array, array, positions, 1)
     assert strings.each_equals(array, copies, positions, 1)
+    assert strings.each_equals(packed, packed, repeated, 1)
     for k in range(len(texts)):
-        wrong = positions.copy()
-        wrong[k] = k - 1 if k else 1
-        assert not strings.each_equals(array, copies, wrong, 1)
+        wrong = k - 1 if k else 1
+        for items, others, right in (array, copies, positions), (packed, packed, repeated):
+            assert not strings.each_equals(items, others, np.where(right == k, wrong, right), 1)
+
+
+def test_other_texts_than_the_strings_themselves_have_to_be_objects():
+    packed = np.array(["a", "b"], StringDType())
+    for items, others in (
+        (packed, packed.copy()),
+        (packed, packed.astype(object)),
+        (packed.astype(object), packed),
+        (packed.astype(object), packed.astype(object)[::-1]),
+    ):
+        with pytest.raises(AssertionError):
+            strings.each_equals(items, others, np.arange(2), 1)
+    with pytest.raises(AssertionError):
+        strings.pack_leading_characters(packed, 1)
+    with pytest.raises(AssertionError):
+        strings.find_runs(packed)
+
+
+def test_packed_texts_of_several_rounds_are_grouped_like_their_numbers(num_threads):
+    size = 140_000
+    numbers = np.random.default_rng(1).integers(size, size=size)
+    array = np.array([f"{number:020}" for number in numbers], StringDType(na_object=None))
+    outputs = fastsel.unique(array, True, True, True, sorted=False)
+    expected = fastsel.unique(numbers, True, True, True, sorted=False)
+    assert_same(outputs[1:], expected[1:])
+    assert np.array_equal(outputs[0].astype(np.int64), expected[0])
+    for position in (0, size // 2, size - 1):
+        with_missing = array.copy()
+        with_missing[position] = None
+        assert strings.hash_strings(with_missing, _keys.SEEDS, 2) is None
+        assert not strings.each_equals(with_missing, with_missing, np.arange(size), 2)
 
 
 @pytest.mark.parametrize("make", ["{:07}".format, lambda number: b"%07d" % number])
