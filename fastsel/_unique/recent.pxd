@@ -1,7 +1,7 @@
 """A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
 canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
 no lookup. The comparison takes about a quarter of the time of a lookup. If keys are counted, each
-slot also has the id of its key's group, and counts."""
+slot also has the id of its key's group, and a count."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -15,7 +15,7 @@ cdef extern from "hashing.h" nogil:
 
 cdef enum:
     RECENT_SLOTS = 1 << FS_RECENT_BITS
-    COUNTED_BYTES = 3 * 4       # of a slot if keys are counted: an id, and two counts
+    COUNTED_BYTES = 2 * 4       # of a slot if keys are counted: an id, and a count
 
 cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
     """The factor of fs_recent_slot. Its top bit is set, so that key 1 is not in slot 0."""
@@ -50,7 +50,7 @@ cdef inline void *new_recent(const keys_t *keys, bint counted) noexcept nogil:
 
 
 cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogil:
-    """The group ids of the recent keys, by slot. The counts of their slots lie behind them."""
+    """The group ids of the recent keys, by slot. The count of each slot lies behind all ids."""
     return <uint32_t *>(<char *>recent + (keys.width << FS_RECENT_BITS))
 
 
@@ -76,28 +76,36 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t 
 cdef inline void count_slots(uint32_t *ids, const uint32_t *slots, Py_ssize_t n,
                              const intptr_t *not_recent, Py_ssize_t n_not_recent) noexcept nogil:
     """Count n keys by their slots, except the keys that are not recent; n is a multiple of 64. The
-    caller calls move_counts before 2^32 keys are counted: otherwise a count wraps around.
+    caller calls move_all_counts before 2^32 keys are counted: otherwise a count wraps around.
 
     No branch depends on a key: one loop counts all keys, and a second loop subtracts the keys that
-    are not recent. Even and odd keys have counts of their own: a CPU waits for a count that it has
-    just written."""
-    cdef uint32_t *even = ids + RECENT_SLOTS
-    cdef uint32_t *odd = even + RECENT_SLOTS
+    are not recent."""
+    cdef uint32_t *slot_counts = ids + RECENT_SLOTS
     cdef Py_ssize_t j
-    for j in range(0, n, 2):
-        even[slots[j]] += 1
-        odd[slots[j + 1]] += 1
+    for j in range(n):
+        slot_counts[slots[j]] += 1
     for j in range(n_not_recent):
-        even[slots[not_recent[j]]] -= 1
+        slot_counts[slots[not_recent[j]]] -= 1
 
 
 cdef inline void move_counts(uint32_t *ids, Py_ssize_t slot, Py_ssize_t *counts) noexcept nogil:
     """Add the count of a slot to the count of its group."""
-    cdef uint32_t *even = ids + RECENT_SLOTS
-    cdef uint32_t *odd = even + RECENT_SLOTS
-    if even[slot] | odd[slot]:
-        counts[ids[slot]] += <uint32_t>(even[slot] + odd[slot])
-        even[slot] = odd[slot] = 0
+    cdef uint32_t *slot_counts = ids + RECENT_SLOTS
+    counts[ids[slot]] += slot_counts[slot]
+    slot_counts[slot] = 0
+
+
+cdef inline void move_all_counts(uint32_t *ids, Py_ssize_t *counts) noexcept nogil:
+    """move_counts for all slots; of few groups, most slots are empty."""
+    cdef const uint32_t *slot_counts = ids + RECENT_SLOTS
+    cdef uint32_t any_count
+    cdef Py_ssize_t block, slot
+    for block in range(0, RECENT_SLOTS, 16):
+        any_count = 0
+        for slot in range(block, block + 16):
+            any_count |= slot_counts[slot]
+        for slot in range(block, block + 16 if any_count else block):
+            move_counts(ids, slot, counts)
 
 
 cdef inline void set_slot(void *recent, Py_ssize_t width, uint32_t slot,

@@ -26,7 +26,7 @@ from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, batch_of, batch_t, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
 from fastsel._unique.recent cimport (
-    RECENT_SLOTS, count_slots, mark_recent, move_counts, new_recent, not_recent_keys, recent_ids)
+    count_slots, mark_recent, move_all_counts, new_recent, not_recent_keys, recent_ids)
 
 cnp.import_array()
 
@@ -165,7 +165,7 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
     """Add keys start to stop - 1 to a table that has started. If `counted`, count the keys of each
     group. If inverse is not NULL, write the group id of key i to inverse[i]. Counts and inverse
     need a table with ids. If the table gives up, its status says why."""
-    cdef Py_ssize_t n, slot
+    cdef Py_ssize_t n
     while start < stop and chunk_table.status == 0:
         n = min(stop - start, BATCH)
         if keys.is_word:
@@ -175,8 +175,8 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
             add_batch(chunk_table, keys, start, n, counted, inverse)
         start += n
     if counted and chunk_table.recent != NULL and chunk_table.status == 0:
-        for slot in range(RECENT_SLOTS):      # a round has far fewer than 2^32 keys
-            move_counts(recent_ids(chunk_table.recent, keys), slot, chunk_table.table.counts)
+        # A round has far fewer than 2^32 keys.
+        move_all_counts(recent_ids(chunk_table.recent, keys), chunk_table.table.counts)
 
 
 cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
