@@ -59,7 +59,7 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
     sample.mostly_nan = keys.is_ordered and 2 * unequal >= drawn
     unequal = unequal if keys.rule.nan_unequal else 0
     sample.groups = estimate(
-        keys, words, drawn - unequal, unequal, changes, &sample.mostly_repeated)
+        keys, words, drawn - unequal, unequal, changes, sample)
     memset(sample.windows, 0, sizeof(sample.windows))
     sample.scale = 0
     if keys.is_ordered and keys.unequal == NULL:
@@ -115,9 +115,10 @@ cdef inline Py_ssize_t position_of(Py_ssize_t j, Py_ssize_t size) noexcept nogil
 
 cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n,
                          Py_ssize_t unequal, Py_ssize_t changes,
-                         bint *mostly_repeated) noexcept:
+                         sample_t *sample) noexcept:
     """An estimate of the number of groups, from n sorted words of the sample, `unequal` further
-    keys that equal no other, and the number of drawn keys that differ from the next key."""
+    keys that equal no other, and the number of drawn keys that differ from the next key. Also sets
+    mostly_repeated and has_even_groups."""
     cdef Py_ssize_t[4] seen = [0, 0, 0, 0]   # how many groups the sample has once, twice, thrice
     cdef Py_ssize_t distinct = unequal, start = 0, j
     cdef double ratio = <double>keys.size / (n + unequal), groups = keys.size, runs
@@ -127,7 +128,8 @@ cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n
             seen[min(j - start, 4) - 1] += 1
             start = j
     seen[0] += unequal
-    mostly_repeated[0] = 2 * distinct <= n + unequal
+    sample.mostly_repeated = 2 * distinct <= n + unequal
+    sample.has_even_groups = 4 * seen[0] <= distinct
     # There are at most as many groups as runs of equal keys. A key that differs from the next key
     # ends a run. Two standard deviations, and 4 for small numbers, are added to the number of such
     # keys in the sample.

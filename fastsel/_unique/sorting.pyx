@@ -27,6 +27,7 @@ from fastsel._unique.pieces cimport (
     mark_runs, numpy_sort, sort_as_numbers, sort_keys, sorter_bytes, sorter_free, sorter_start,
     sorter_t, sorts_as_numbers, whole_is_faster)
 from fastsel._unique.quantiles cimport new_scatter_by_value
+from fastsel._unique.sample cimport sample_t
 from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
 
 cnp.import_array()
@@ -38,13 +39,16 @@ cdef enum:
     # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
     # threads do. If few groups have most of the keys, parts are uneven, but this sort is faster:
     # then it takes less time than several threads up to MAX_WHOLE_KEYS, and than two up to
-    # MAX_REPEATED_KEYS. More keys would delay the handling of signals. But then tables count the
-    # keys of at most FEW_GROUPS groups in less time than this sort, because most keys are in their
-    # filter of recent keys; keys of which some equal no other are not in it.
+    # MAX_REPEATED_KEYS. More keys would delay the handling of signals. But tables count the keys of
+    # at most FEW_GROUPS groups in less time than this sort, because most keys are in their filter
+    # of recent keys; keys of which some equal no other are not in it. For less than MAX_WHOLE_KEYS
+    # keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES bytes of keys:
+    # the sort of very few groups, or of a heavy tail, takes less time.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_REPEATED_KEYS = 1 << 24
     FEW_GROUPS = 2048
+    MIN_FEW_BYTES = 256
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
     # than the key before it.
     KEYS_PER_FALL = 64
@@ -60,17 +64,21 @@ cdef inline bint needs_positions(Search search) noexcept:
 
 cpdef bint sorts_at_once(Search search) except -1:
     """Does one thread sort the keys by one call of NumPy's sort, without positions?"""
-    cdef Py_ssize_t size = search.keys.fields.size
-    if size < MIN_WHOLE_KEYS or needs_positions(search) or not whole_is_faster():
+    cdef const keys_t *keys = &search.keys.fields
+    cdef bint alone = search.threads == 1 and keys.size <= MAX_WHOLE_KEYS
+    cdef const sample_t *sample
+    if keys.size < MIN_WHOLE_KEYS or needs_positions(search) or not whole_is_faster():
         return False
-    if size <= (MAX_WHOLE_KEYS if search.threads == 1 else MAX_WHOLE_KEYS // 4):
+    if keys.size <= MAX_WHOLE_KEYS // 4 or (alone and not search.request.counts):
         return True
-    if size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
+    if keys.size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False
-    if (search.request.counts and not search.keys.fields.rule.nan_unequal
-            and search.sample().groups <= FEW_GROUPS):
+    sample = search.sample()
+    if (search.request.counts and not keys.rule.nan_unequal and sample.groups <= FEW_GROUPS
+            and not (alone and (not sample.has_even_groups
+                                or sample.groups * keys.width < MIN_FEW_BYTES))):
         return False
-    return search.sample().mostly_repeated
+    return alone or sample.mostly_repeated
 
 
 cdef Groups new_sorting(Search search):

@@ -253,15 +253,25 @@ def test_one_call_sorts_more_keys_if_few_groups_have_most_of_them(make, threads,
 
 
 @pytest.mark.thread_unsafe(reason="sets the answer for all threads")
-@pytest.mark.parametrize(("groups", "faster"), [(1500, True), (3000, False)])
-def test_tables_count_few_groups_where_one_call_would_sort_them(groups, faster):
-    """The filter of recent keys makes tables faster, unless the keys are as few as one thread
-    sorts at once."""
-    for size in (100_000, 1_000_000):
+@pytest.mark.parametrize(
+    ("groups", "least"), [(31, 200_000), (32, 40_000), (300, 100_000), (1500, 200_000)]
+)
+def test_tables_count_few_groups_where_one_call_would_sort_them(groups, least):
+    """The filter of recent keys makes tables faster. One thread sorts up to 2^17 keys at once if
+    they are in very few groups, or if many groups have only one key in the sample."""
+    for size in (30_000, 40_000, 100_000, 131_072, 200_000, 1_000_000):
         items = np.random.default_rng(1).integers(0, groups, size) / 7
         search = Search(_keys.keys_of(items, True), items, Request(counts=True), 1, 1)
         with numpy_sorts_whole(True):
-            assert sorts_at_once(search) == (size == 100_000 or not faster)
+            assert sorts_at_once(search) == (size < least)
+
+
+@pytest.mark.thread_unsafe(reason="sets the answer for all threads")
+def test_one_call_sorts_a_heavy_tail_whose_groups_are_counted():
+    items = np.random.default_rng(1).zipf(2, 100_000) / 7
+    search = Search(_keys.keys_of(items, True), items, Request(counts=True), 1, 1)
+    with numpy_sorts_whole(True):
+        assert sorts_at_once(search)
 
 
 @pytest.mark.parametrize("seed", range(5))
