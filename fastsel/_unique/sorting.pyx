@@ -35,7 +35,7 @@ cnp.import_array()
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
-    # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_WHOLE_KEYS keys in less
+    # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_ALONE_KEYS keys in less
     # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
     # threads do. If few groups have most of the keys, parts are uneven, but this sort is faster:
     # then it takes less time than several threads up to MAX_WHOLE_KEYS, and than two up to
@@ -46,6 +46,7 @@ cdef enum:
     # the sort of very few groups, or of a heavy tail, takes less time.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
+    MAX_ALONE_KEYS = 1 << 22
     MAX_REPEATED_KEYS = 1 << 24
     FEW_GROUPS = 2048
     MIN_FEW_BYTES = 256
@@ -78,7 +79,7 @@ cpdef bint sorts_at_once(Search search) except -1:
             and not (alone and (not sample.has_even_groups
                                 or sample.groups * keys.width < MIN_FEW_BYTES))):
         return False
-    return alone or sample.mostly_repeated
+    return keys.size <= MAX_ALONE_KEYS and search.threads == 1 or sample.mostly_repeated
 
 
 cdef Groups new_sorting(Search search):

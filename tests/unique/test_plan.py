@@ -234,7 +234,7 @@ def even_groups(rng, size):
 @pytest.mark.parametrize(
     ("make", "threads", "most"),
     [
-        (even_groups, 1, 100_000),
+        (even_groups, 1, 1_000_000),
         (even_groups, 2, 30_000),
         (even_groups, 8, 30_000),
         (heavy_tail, 1, 1_000_000),
