@@ -157,8 +157,8 @@ def window(search):
 
 def fitting_window(search, limit):
     """The window of the whole sample, or of its densest 99, 95 or 90 %: the first that has at most
-    `limit` entries. The first two may also not have many more than that of 95 %. None if no window
-    serves."""
+    `limit` entries. The window of the whole sample, and that of 99 %, also do not have many more
+    entries than the window of 95 %. None if no window serves."""
     *wide, dense, densest = search.windows
     most = min(limit, max(MAX_WIDER * dense[1], limit // CHEAP_SHARE))
     serving = [window for window in wide if window[1] <= most]
