@@ -7,7 +7,7 @@ which copies the numbers of all chunks to the result.
 cimport numpy as cnp
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t)
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.results cimport new_array
@@ -122,11 +122,12 @@ cdef class Merge(Job):
 
 cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const number_t *second,
                             Py_ssize_t n_second, number_t *out) noexcept nogil:
-    """Write the numbers that are in exactly one range, and return how many. No branch depends on a
-    number: each number is written, and the next one takes its place if it is in both. Of two
-    numbers that are neither less nor greater than each other, both are left out: so NaN ends no
-    loop late."""
-    cdef Py_ssize_t i = 0, j = 0, n = 0
+    """Write the numbers that are in exactly one range, and return how many; `out` has room for all
+    numbers. One merge ascends and one descends, until they meet: a CPU works on both at once. No
+    branch depends on a number: each number is written, and the next one takes its place if it is in
+    both. Of two numbers that are neither less nor greater than each other, both are left out: so
+    NaN ends no loop late."""
+    cdef Py_ssize_t i = 0, j = 0, n = 0, total = n_first + n_second, last = total
     cdef number_t one, other
     cdef int less, greater
     while i < n_first and j < n_second:
@@ -136,7 +137,17 @@ cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const num
         n += less | greater
         i += 1 - greater
         j += 1 - less
+        if i == n_first or j == n_second:
+            break
+        one, other = first[n_first - 1], second[n_second - 1]
+        less, greater = one < other, other < one
+        out[last - 1] = one if greater else other
+        last -= less | greater
+        n_first -= 1 - less
+        n_second -= 1 - greater
     memcpy(out + n, first + i, (n_first - i) * sizeof(number_t))
     n += n_first - i
     memcpy(out + n, second + j, (n_second - j) * sizeof(number_t))
-    return n + n_second - j
+    n += n_second - j
+    memmove(out + n, out + last, (total - last) * sizeof(number_t))
+    return n + total - last
