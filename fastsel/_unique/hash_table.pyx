@@ -8,7 +8,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, wide_t
 
 cdef enum:
-    SMALL_SLOT_BITS = 12    # log2 of the slots of the largest table that about fits the L1 cache
+    SMALL_SLOT_BITS = 14    # log2 of the slots of the largest table that is cleared in no time
 
 
 cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:
@@ -70,9 +70,9 @@ cdef void table_free(table_t *table) noexcept nogil:
 
 
 cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:
-    """The maximum number of groups of a table: a quarter of its slots if it is small, so that most
-    keys are in their first slot; otherwise half of its slots, because clearing slots takes time.
-    """
+    """The maximum number of groups of a table: a quarter of its slots if it is small, so that the
+    first slot decides about most keys; otherwise half of its slots, because clearing slots takes
+    time."""
     return <Py_ssize_t>1 << (slot_bits - (2 if slot_bits <= SMALL_SLOT_BITS else 1))
 
 

@@ -203,10 +203,10 @@ def test_recent_keys_that_share_a_slot_are_found(dtype, monkeypatch):
 
 
 @pytest.mark.parametrize(("chunks", "max_groups"), [(1, 4_999), (2, 2_000)])
-def test_tables_give_up_on_more_than_twice_the_groups_that_are_allowed(chunks, max_groups):
-    array = np.arange(10_000)
+def test_tables_give_up_on_more_than_four_times_the_groups_that_are_allowed(chunks, max_groups):
+    array = np.arange(20_000)
     assert not make_tables(array, max_groups=max_groups, expected=10, threads=chunks).find()
-    tables = make_tables(array, max_groups=10_000, expected=10, threads=chunks)
+    tables = make_tables(array, max_groups=20_000, expected=10, threads=chunks)
     assert tables.find()
     assert np.array_equal(tables.index, array)
 
