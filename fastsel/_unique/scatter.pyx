@@ -11,7 +11,7 @@ each key is the next entry of its part. So `read_back` and `read_back_flags` rea
 stream per part, and write them as one stream.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u8
@@ -106,6 +106,12 @@ cdef class ScatterKeyPass(Job):
         return min(block * 64, self.scatter.keys.size)
 
 
+cdef inline bint have_one_part(const uint8_t *parts, Py_ssize_t n) noexcept nogil:
+    """Are all keys of a batch in one part, as most are in ascending order? Key by key, a CPU would
+    wait for the count that it has just written."""
+    return memcmp(parts, parts + 1, n - 1) == 0
+
+
 cdef class CountParts(ScatterKeyPass):
     """Pass 1: note the part of each key, and count the keys of each part."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -118,8 +124,11 @@ cdef class CountParts(ScatterKeyPass):
         while start < stop:
             n = min(stop - start, BATCH)
             self.scatter.choose_parts(start, n, &part_of[start])
-            for j in range(start, start + n):
-                counts[part_of[j]] += 1
+            if have_one_part(&part_of[start], n):
+                counts[part_of[start]] += <uint32_t>n
+            else:
+                for j in range(start, start + n):
+                    counts[part_of[j]] += 1
             start += n
         for p in range(self.scatter.parts):
             starts[p * self.chunks + k] = counts[p]
@@ -145,7 +154,14 @@ cdef class WriteParts(ScatterKeyPass):
         while start < stop:
             n = min(stop - start, BATCH)
             self.scatter.load(start, n, words)
-            if with_positions:
+            if have_one_part(&part_of[start], n):
+                entry = next_entry[part_of[start]]
+                next_entry[part_of[start]] = entry + n
+                for j in range(n):
+                    out[entry + j] = <wide_t>words[j]
+                for j in range(n if with_positions else 0):
+                    positions[entry + j] = <uint32_t>(start + j)
+            elif with_positions:
                 for j in range(n):
                     p = part_of[start + j]
                     entry = next_entry[p]
