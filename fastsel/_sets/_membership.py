@@ -37,9 +37,9 @@ FEW_ITEMS = 1 << 14
 # items are sampled first: if they are far apart, no window of the tests is tried.
 MANY_TESTS = 16
 
-# NumPy compares all objects with one test after the other. Hashing an object takes about the time
-# of MIN_HASHED_OBJECTS comparisons.
-MIN_HASHED_OBJECTS = 8
+# NumPy compares all items with one of few tests after the other. Hashing an object or a long double
+# takes about the time of MIN_HASHED comparisons.
+MIN_HASHED = 8
 
 # Types for which a set finds the objects that ``==`` finds, except NaN: the results of ``==`` are
 # bool, and equal objects have equal hashes.
@@ -60,15 +60,16 @@ class WantedMasks(NamedTuple):
 
 
 def numpy_is_faster(first, second):
-    """Does NumPy's isin finish before a kernel has started? It does for a few complex numbers or
-    long doubles, whose keys need new memory."""
+    """Does NumPy's isin take less time? It does for a few complex numbers or long doubles, whose
+    keys need new memory, and for many long doubles if the tests are few."""
     dtype = first.dtype
+    is_long = dtype.kind == "f" and dtype.itemsize > 8
     return (
-        (dtype.kind == "c" or (dtype.kind == "f" and dtype.itemsize > 8))
-        and first.size + second.size <= _gate.TINY_ITEMS
+        (is_long or dtype.kind == "c")
         and dtype.isbuiltin == 1
         and dtype == second.dtype
         and dtype.isnative
+        and (first.size + second.size <= _gate.TINY_ITEMS or (is_long and second.size < MIN_HASHED))
         and not _plan.FORCED.get()
     )
 
@@ -231,7 +232,7 @@ def are_hashed_by_value(*lists):
 def among_objects(items, tests, invert):
     """Which Python objects are among the tests, by Python's hash; None if NumPy's ``==`` may give
     another result, or takes less time."""
-    if tests.size < MIN_HASHED_OBJECTS:
+    if tests.size < MIN_HASHED:
         return None
     items, tests = items.tolist(), tests.tolist()
     if not are_hashed_by_value(items, tests):
