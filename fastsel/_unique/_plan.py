@@ -103,9 +103,14 @@ def plans(search):
 
 
 def pay_as_integers(search):
-    """Does it pay to make integers of decimals? A table finds the values of few groups sooner."""
-    request = search.request
-    return request.inverse or request.counts or search.expected > FILTERED_GROUPS
+    """Does it pay to make integers of decimals? A table finds the values of few groups sooner, and
+    on one thread a fast sort those of a heavy tail."""
+    if search.request.inverse or search.request.counts:
+        return True
+    is_tail = search.copy_threads == 1 and search.values_only and search.mostly_repeated
+    if is_tail and sorts_many(search) and sorts_at_once(search):
+        return False
+    return search.expected > FILTERED_GROUPS
 
 
 def sorts_many(search):

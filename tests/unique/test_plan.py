@@ -119,6 +119,21 @@ def test_plans_name_the_algorithms_in_their_order(name):
     assert algorithms == ["presorted", *expected, "partitions", "comparison"]
 
 
+@pytest.mark.thread_unsafe(reason="replaces a function of the plan")
+def test_one_thread_sorts_the_values_of_a_heavy_tail_of_decimals(monkeypatch):
+    monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
+    tail = {"scale": 10, "groups": 300_000, "values_only": True, "mostly_repeated": True}
+    for changed, expected in [
+        ({}, ["sorting"]),
+        ({"copy_threads": 2}, ["decimals", "sorting"]),
+        ({"mostly_repeated": False}, ["decimals", "sorting"]),
+        ({"request": Request(counts=True)}, ["decimals", "sorting"]),
+    ]:
+        facts = facts_of(**whole(1 << 12) | tail | changed)
+        algorithms = [plan.algorithm for plan in _plan.plans(facts)]
+        assert algorithms == ["presorted", *expected, "partitions", "comparison"]
+
+
 def test_the_number_of_groups_is_not_estimated_before_it_is_needed():
     facts = facts_of(**whole(1 << 12))
     algorithms = [plan.algorithm for plan in itertools.islice(_plan.plans(facts), 2)]
