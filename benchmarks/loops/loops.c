@@ -146,11 +146,21 @@ int main(void)
              sink = (uint64_t)level->mark_changes[w](
                  (char *)items, BLOCKS, all_bits(2 + w), all_bits(2 + w), order, &last, bits, &directions));
     }
+    for (int w = 0; w < 2; w++) {
+        snprintf(name, sizeof name, "mark_runs, %d bytes", 4 << w);
+        TIME(name, (ITEMS << (2 + w)) + ITEMS / 8,
+             level->mark_runs[w]((char *)items + (4 << w), BLOCKS - 1, bits));
+    }
     for (int w = 0; w < 4; w++) {
         uint64_t all = all_bits(w);
         uint64_t rule[3] = {all, all, 0}, order[3] = {(uint64_t)1 << ((8 << w) - 1), 0, 0};
         snprintf(name, sizeof name, "ordered_keys, %d bytes", 1 << w);
         TIME(name, (ITEMS << w) + 8 * ITEMS, level->ordered_keys[w]((char *)items, ITEMS, rule, order, out));
+    }
+    {
+        uint64_t all = all_bits(2), rule[3] = {all, all, 0}, order[3] = {1u << 31, 0, 0};
+        TIME("narrow_ordered_keys", 8 * ITEMS,
+             level->narrow_ordered_keys((char *)items, ITEMS, rule, order, numbers));
     }
     {
         fs_cells_t cells = {0, 255, ~(uint64_t)0, ~(uint64_t)0, 0, 56};

@@ -67,9 +67,14 @@ cdef extern from "level.h" nogil:
         Py_ssize_t (*mark_changes[2])(
             const char *items, Py_ssize_t blocks, uint64_t significant, uint64_t limit,
             const uint64_t *order_map, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
+        void (*mark_runs[2])(
+            const char *words, Py_ssize_t blocks, uint64_t *bits) noexcept nogil
         void (*ordered_keys[4])(
             const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order_map,
             uint64_t *out) noexcept nogil
+        void (*narrow_ordered_keys)(
+            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order_map,
+            uint32_t *out) noexcept nogil
         bint (*decimal_keys)(
             const char *items, Py_ssize_t n, double scale, int64_t *keys) noexcept nogil
         void (*cells_of)(

@@ -108,9 +108,14 @@ typedef struct {
     ptrdiff_t (*mark_changes[2])(const char *items, ptrdiff_t blocks, uint64_t significant,
                                  uint64_t limit, const uint64_t *order_map, uint64_t *last,
                                  uint64_t *bits, int *seen);
+    /* mark_runs[width is 8]: writes a bit for each of 64 * blocks words. See order_body.h. */
+    void (*mark_runs[2])(const char *words, ptrdiff_t blocks, uint64_t *bits);
     /* ordered_keys[log2 width]: writes the ordered keys of n aligned words. See order_body.h. */
     void (*ordered_keys[4])(const char *items, ptrdiff_t n, const uint64_t *rule,
                             const uint64_t *order_map, uint64_t *out);
+    /* ordered_keys of words of 4 bytes, in 4 bytes each. */
+    void (*narrow_ordered_keys)(const char *items, ptrdiff_t n, const uint64_t *rule,
+                                const uint64_t *order_map, uint32_t *out);
     /* Writes an integer for each of n aligned doubles, if they are decimals. See order_body.h. */
     int (*decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys);
     /* Writes the cell of each of n keys. */

@@ -51,7 +51,9 @@ static const fs_level_t AT(fs_level) = {
     {AT(mark_not_recent_u32), AT(mark_not_recent_u64)},
     AT(skip_seen),
     {AT(mark_changes_u32), AT(mark_changes_u64)},
+    {AT(mark_runs_u32), AT(mark_runs_u64)},
     {AT(ordered_keys_u8), AT(ordered_keys_u16), AT(ordered_keys_u32), AT(ordered_keys_u64)},
+    AT(narrow_ordered_keys),
     AT(decimal_keys),
     AT(cells_of),
 };

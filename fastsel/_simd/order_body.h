@@ -62,11 +62,27 @@ FS_MARK_CHANGES(32)
 FS_MARK_CHANGES(64)
 #undef FS_MARK_CHANGES
 
+/* Writes a bit for each word: 1 if it differs from the word before it. The word before the first one
+   is read, too. */
+#define FS_MARK_RUNS(width) \
+    static void AT(mark_runs_u##width)(const char *words, ptrdiff_t blocks, uint64_t *bits) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)words; \
+        uint##width##_t changes[64]; \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+            for (int j = 0; j < 64; j++) changes[j] = v[j] ^ v[j - 1]; \
+            bits[block] = AT(block_bits_u##width)((const char *)changes, (uint##width##_t)-1); \
+        } \
+    }
+FS_MARK_RUNS(32)
+FS_MARK_RUNS(64)
+#undef FS_MARK_RUNS
+
 /* Writes the ordered keys of n words. Each word becomes canonical by rule, which is significant,
    limit and nan, and then an ordered key by order_map. */
-#define FS_ORDERED_KEYS(width) \
-    static void AT(ordered_keys_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
-                                          const uint64_t *order_map, uint64_t *out) \
+#define FS_ORDERED_KEYS(name, width, out_t) \
+    static void AT(name)(const char *items, ptrdiff_t n, const uint64_t *rule, \
+                         const uint64_t *order_map, out_t *out) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
         uint##width##_t significant = (uint##width##_t)rule[0], limit = (uint##width##_t)rule[1]; \
@@ -85,10 +101,11 @@ FS_MARK_CHANGES(64)
             out[j] = (uint##width##_t)(word - minimum); \
         } \
     }
-FS_ORDERED_KEYS(8)
-FS_ORDERED_KEYS(16)
-FS_ORDERED_KEYS(32)
-FS_ORDERED_KEYS(64)
+FS_ORDERED_KEYS(ordered_keys_u8, 8, uint64_t)
+FS_ORDERED_KEYS(ordered_keys_u16, 16, uint64_t)
+FS_ORDERED_KEYS(ordered_keys_u32, 32, uint64_t)
+FS_ORDERED_KEYS(ordered_keys_u64, 64, uint64_t)
+FS_ORDERED_KEYS(narrow_ordered_keys, 32, uint32_t)
 #undef FS_ORDERED_KEYS
 
 #ifdef __FAST_MATH__

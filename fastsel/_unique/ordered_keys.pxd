@@ -6,7 +6,7 @@ is 1, so that NaT, the smallest integer, becomes the largest key.
 """
 from libc.stdint cimport uint64_t
 
-from fastsel._unique.keys cimport any_t, canonical, rule_t, wide_t
+from fastsel._unique.keys cimport any_t
 
 
 cdef inline uint64_t ordered_key_of(const uint64_t *order_map, uint64_t word) noexcept nogil:
@@ -24,25 +24,6 @@ cdef inline int bit_length(uint64_t key) noexcept nogil:
         key >>= 1
         bits += 1
     return bits
-
-
-cdef inline void to_ordered_keys(const rule_t *rule, const uint64_t *order_map, int bits,
-                                 wide_t *words, Py_ssize_t n) noexcept nogil:
-    """Replace n words of `bits` bits by the ordered keys of their canonical forms. The compiler
-    vectorizes the loop."""
-    cdef wide_t sign = <wide_t>order_map[0], negative = <wide_t>order_map[1]
-    cdef wide_t minimum = <wide_t>order_map[2]
-    cdef wide_t significant = <wide_t>rule.significant, limit = <wide_t>rule.limit
-    cdef wide_t nan = <wide_t>rule.nan
-    cdef wide_t word, magnitude
-    cdef int top = bits - 1
-    cdef Py_ssize_t j
-    for j in range(n):
-        word = words[j]
-        magnitude = word & significant
-        word = word if magnitude else 0
-        word = nan if magnitude > limit else word
-        words[j] = (word ^ sign ^ (negative if word >> top else 0)) - minimum
 
 
 cdef inline void to_words(const uint64_t *order_map, any_t *keys, Py_ssize_t n) noexcept nogil:

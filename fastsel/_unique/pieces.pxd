@@ -3,6 +3,11 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._unique.keys cimport keys_t, wide_t
 
+ctypedef enum word_kind:          # as what NumPy sorts words
+    UNSIGNED = 0
+    SIGNED = 1
+    FLOATS = 2
+
 ctypedef struct sorter_t:
     void *keys                    # the sorted keys, after sort_keys
     uint32_t *entries             # working memory for entries; NULL if keys have no entries
@@ -14,9 +19,9 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
 cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil
 cdef void sorter_free(sorter_t *sorter) noexcept nogil
 cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil
-cdef void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil
-cdef bint sorts_as_numbers(const keys_t *keys) noexcept nogil
-cdef void sort_as_numbers(const keys_t *keys, uint64_t *words, Py_ssize_t n) noexcept nogil
+cdef word_kind kind_of(const keys_t *keys) noexcept nogil
+cdef void sort_words(const keys_t *keys, wide_t *words, Py_ssize_t n,
+                     word_kind kind) noexcept nogil
 cdef bint whole_is_faster() except -1
 cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil

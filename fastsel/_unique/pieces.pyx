@@ -15,12 +15,14 @@ ns a key on AMD's with AVX-512, and on CPUs without AVX2. So the first call that
 compares NumPy's sort of uint64 with pieces, and the process keeps the answer. NumPy sorts int64 and
 float64 in about the same time.
 """
+import numpy as np
+
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport blocks_of, log2_width
+from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, keys_t
 from fastsel._unique.ordered_keys cimport bit_length
@@ -53,50 +55,41 @@ cdef enum:
     TRIAL_KEYS = 4096       # whole_is_faster sorts TRIAL_KEYS keys both ways,
     TRIALS = 3              # TRIALS times
 
-# The last argument of NumPy's sort is an array, of which the sort reads the dtype. Code without the
-# GIL has a pointer to this array.
-cdef cnp.npy_intp no_length = 0
-cdef cnp.ndarray empty_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
-cdef cnp.ndarray empty_u64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT64, 0)
-cdef cnp.ndarray empty_i64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_INT64, 0)
-cdef cnp.ndarray empty_f64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_FLOAT64, 0)
-cdef fs_sort_t numpy_sort_u32 = fs_sort_of(empty_u32)
-cdef fs_sort_t numpy_sort_u64 = fs_sort_of(empty_u64)
-cdef fs_sort_t numpy_sort_i64 = fs_sort_of(empty_i64)
-cdef fs_sort_t numpy_sort_f64 = fs_sort_of(empty_f64)
-cdef void *array_u32 = <void *>empty_u32
-cdef void *array_u64 = <void *>empty_u64
-cdef void *array_i64 = <void *>empty_i64
-cdef void *array_f64 = <void *>empty_f64
+# NumPy's sorts by word_kind, each of words of 4 and of 8 bytes. The last argument of a sort is an
+# array, of which the sort reads the dtype. Code without the GIL has pointers to these arrays.
+cdef list empty_arrays = [np.empty(0, f"{kind}{width}") for kind in "uif" for width in (4, 8)]
+cdef fs_sort_t numpy_sorts[6]
+cdef void *sorted_arrays[6]
+for k in range(6):
+    numpy_sorts[k] = fs_sort_of(empty_arrays[k])
+    sorted_arrays[k] = <void *>empty_arrays[k]
 # The answer of whole_is_faster; -1 before its first call. Without the GIL, several threads may
 # compare at once.
 cdef fs_atomic_t whole_was_faster = -1
 
 
-cdef void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
-    if wide_t is uint32_t:
-        numpy_sort_u32(keys, n, array_u32)
-    else:
-        numpy_sort_u64(keys, n, array_u64)
+cdef void numpy_sort(wide_t *words, Py_ssize_t n, word_kind kind) noexcept nogil:
+    cdef int k = 2 * kind + (sizeof(wide_t) == 8)
+    numpy_sorts[k](words, n, sorted_arrays[k])
 
 
-cdef bint sorts_as_numbers(const keys_t *keys) noexcept nogil:
-    """Are the words of these keys signed integers or floats of 8 bytes, which NumPy can sort? With
-    AVX2, comparing unsigned integers of 8 bytes takes longer."""
-    return (keys.width == 8 and keys.order_map[0] != 0
-            and numpy_sort_i64 != NULL and numpy_sort_f64 != NULL)
+cdef word_kind kind_of(const keys_t *keys) noexcept nogil:
+    """As what NumPy sorts the words of these keys. Signed integers and floats need no ordered keys,
+    which take a pass to make and a pass to turn back; and with AVX2, comparing unsigned integers of
+    8 bytes takes longer. UNSIGNED: ordered keys are sorted."""
+    cdef word_kind kind = (
+        UNSIGNED if keys.order_map[0] == 0 else SIGNED if keys.order_map[1] == 0 else FLOATS)
+    return UNSIGNED if numpy_sorts[2 * kind + (keys.width == 8)] == NULL else kind
 
 
-cdef void sort_as_numbers(const keys_t *keys, uint64_t *words, Py_ssize_t n) noexcept nogil:
-    """Sort n canonical words as signed integers or as floats, if sorts_as_numbers. NumPy's sort may
-    change the bits of NaN; then NaN gets the bits of rule.nan again."""
+cdef void sort_words(const keys_t *keys, wide_t *words, Py_ssize_t n,
+                     word_kind kind) noexcept nogil:
+    """Sort n canonical words, or ordered keys if they are UNSIGNED, by one call of NumPy's sort. It
+    may change the bits of NaN; then NaN gets the bits of rule.nan again."""
     cdef Py_ssize_t i = n - 1
-    if keys.order_map[1] == 0:
-        numpy_sort_i64(words, n, array_i64)
-        return
-    numpy_sort_f64(words, n, array_f64)
-    while i >= 0 and canonical(&keys.rule, words[i]) == keys.rule.nan:
-        words[i] = keys.rule.nan
+    numpy_sort(words, n, kind)
+    while kind == FLOATS and i >= 0 and canonical(&keys.rule, words[i]) == <wide_t>keys.rule.nan:
+        words[i] = <wide_t>keys.rule.nan
         i -= 1
 
 
@@ -163,7 +156,7 @@ cdef bint whole_is_faster() except -1:
                 keys[k] = key
             memcpy(sorter.keys, keys, sizeof(keys))
             whole = -fs_microseconds()
-            numpy_sort(<uint64_t *>sorter.keys, TRIAL_KEYS)
+            numpy_sort(<uint64_t *>sorter.keys, TRIAL_KEYS, UNSIGNED)
             whole += fs_microseconds()
             pieces = -fs_microseconds()
             sort_keys(&sorter, keys, TRIAL_KEYS, NULL)
@@ -223,7 +216,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     if longest > max((stop - start) // UNEVEN_SHARE, LONG_PIECE) and not is_piece:
         if entries == NULL and fs_load_relaxed(&whole_was_faster) > 0:
             memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
-            numpy_sort(out + start, stop - start)
+            numpy_sort(out + start, stop - start, UNSIGNED)
             return
         sort_by_magnitude(sorter, keys, entries, start, stop, low, high, starts)
         return
@@ -316,7 +309,7 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
             memcpy(entries + start, sorter.entries + start, n * sizeof(uint32_t))
         sort_range(sorter, keys, entries, start, stop, starts, True)
     elif entries == NULL:
-        numpy_sort(piece, n)
+        numpy_sort(piece, n, UNSIGNED)
     elif shift + position_bits <= 32:
         sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits,
                     <uint32_t *>sorter.packed)
@@ -334,7 +327,7 @@ cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *ou
     cdef Py_ssize_t i
     for i in range(n):
         packed[i] = (<packed_t>(keys[i] - low) << position_bits) | <packed_t>i
-    numpy_sort(packed, n)
+    numpy_sort(packed, n, UNSIGNED)
     for i in range(n):
         keys[i] = <wide_t>(packed[i] >> position_bits) + low
         out[i] = entries[packed[i] & mask]
@@ -349,31 +342,28 @@ cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint n
     it and, with nan_unequal, of each nan, which sorts last. Clear all other bits, to the end of the
     last block; run_starts has a word for each block: otherwise memory behind it is overwritten.
     Returns the number of set bits."""
-    cdef Py_ssize_t blocks = blocks_of(n), block, j
-    cdef wide_t[64] copy
-    for block in range(n >> 6):
-        run_starts[block] = changes_in(keys + block * 64, keys[max(block * 64 - 1, 0)])
-    if n & 63:
-        memcpy(copy, keys + (n & ~63), (n & 63) * sizeof(wide_t))
-        for j in range(n & 63, 64):
-            copy[j] = copy[j - 1]
-        run_starts[blocks - 1] = changes_in(copy, keys[max((n & ~63) - 1, 0)])
+    cdef Py_ssize_t whole = n >> 6, j
+    mark_block(keys, min(n, 64), keys[0], run_starts)
+    if whole > 1:
+        level.mark_runs[sizeof(wide_t) == 8](
+            <const char *>(keys + 64), whole - 1, run_starts + 1)
+    if whole and n & 63:
+        mark_block(keys + 64 * whole, n & 63, keys[64 * whole - 1], run_starts + whole)
     run_starts[0] |= 1
     j = n - 1
     while nan_unequal and j >= 0 and keys[j] == <wide_t>nan:
         run_starts[j >> 6] |= <uint64_t>1 << (j & 63)
         j -= 1
-    return level.count(run_starts, blocks)
+    return level.count(run_starts, blocks_of(n))
 
 
-cdef inline uint64_t changes_in(const wide_t *keys, wide_t last) noexcept nogil:
-    """The 64 bits of a block of keys: 1 if a key differs from the key before it. `last` is the key
-    before the block."""
-    cdef wide_t[64] changes
-    cdef uint64_t bits
+cdef inline void mark_block(const wide_t *keys, Py_ssize_t n, wide_t last,
+                            uint64_t *bits) noexcept nogil:
+    """mark_runs for up to 64 keys, without the first key; `last` is the key before them."""
+    cdef wide_t[65] copy
     cdef Py_ssize_t j
-    changes[0] = keys[0] ^ last
-    for j in range(1, 64):
-        changes[j] = keys[j] ^ keys[j - 1]
-    level.pack[log2_width(sizeof(wide_t))](<const char *>changes, <uint64_t>-1, &bits, 1)
-    return bits
+    copy[0] = last
+    memcpy(copy + 1, keys, n * sizeof(wide_t))
+    for j in range(n + 1, 65):
+        copy[j] = copy[n]
+    level.mark_runs[sizeof(wide_t) == 8](<const char *>(copy + 1), 1, bits)

@@ -22,10 +22,10 @@ from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Request, Search, values_at
 from fastsel._unique.keys cimport any_t, canonical, fs_load_once, keys_t, wide_t
-from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
+from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
-    mark_runs, numpy_sort, sort_as_numbers, sort_keys, sorter_bytes, sorter_free, sorter_start,
-    sorter_t, sorts_as_numbers, whole_is_faster)
+    UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free, sorter_start,
+    sorter_t, whole_is_faster, word_kind)
 from fastsel._unique.quantiles cimport new_scatter_by_value
 from fastsel._unique.sample cimport sample_t
 from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
@@ -36,15 +36,17 @@ cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
     # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_ALONE_KEYS keys in less
-    # time than one thread sorts parts, and a quarter of MAX_WHOLE_KEYS in less time than several
-    # threads do. If few groups have most of the keys, parts are uneven, but this sort is faster:
-    # then it takes less time than several threads up to MAX_WHOLE_KEYS, and than two up to
-    # MAX_REPEATED_KEYS. More keys would delay the handling of signals. But tables count the keys of
-    # at most FEW_GROUPS groups in less time than this sort, because most keys are in their filter
-    # of recent keys; keys of which some equal no other are not in it. For less than MAX_WHOLE_KEYS
-    # keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES bytes of keys:
-    # the sort of very few groups, or of a heavy tail, takes less time.
+    # time than one thread sorts parts, and MAX_WHOLE_BYTES of keys in less time than several
+    # threads do; with counts, as many keys of 4 bytes as of 8. If few groups have most of the keys,
+    # parts are uneven, but this sort is faster: then it takes less time than several threads up to
+    # MAX_WHOLE_KEYS, and than two up to MAX_REPEATED_KEYS. More keys would delay the handling of
+    # signals. But tables count the keys of at most FEW_GROUPS groups in less time than this sort,
+    # because most keys are in their filter of recent keys; keys of which some equal no other are
+    # not in it. For less than MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even
+    # and have MIN_FEW_BYTES bytes of keys: the sort of very few groups, or of a heavy tail, takes
+    # less time.
     MIN_WHOLE_KEYS = 256
+    MAX_WHOLE_BYTES = 1 << 18
     MAX_WHOLE_KEYS = 1 << 17
     MAX_ALONE_KEYS = 1 << 22
     MAX_REPEATED_KEYS = 1 << 24
@@ -70,7 +72,9 @@ cpdef bint sorts_at_once(Search search) except -1:
     cdef const sample_t *sample
     if keys.size < MIN_WHOLE_KEYS or needs_positions(search) or not whole_is_faster():
         return False
-    if keys.size <= MAX_WHOLE_KEYS // 4 or (alone and not search.request.counts):
+    if keys.size * (8 if search.request.counts else keys.width) <= MAX_WHOLE_BYTES:
+        return True
+    if alone and not search.request.counts:
         return True
     if keys.size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False
@@ -94,8 +98,8 @@ cdef class Sorting(Groups):
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
-    cdef bint as_numbers          # NumPy sorts the words as signed integers or floats
-    # Of the words. If they are sorted as numbers, only its minimum is not 0.
+    cdef word_kind kind           # as what NumPy sorts the words, if sorts_whole
+    # Of the words. If they are sorted as signed integers or floats, only its minimum is not 0.
     cdef uint64_t[3] order_map
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
@@ -114,9 +118,9 @@ cdef class Sorting(Groups):
             return False
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
         self.sorts_whole = sorts_at_once(self.search)
-        self.as_numbers = self.sorts_whole and sorts_as_numbers(keys)
+        self.kind = kind_of(keys) if self.sorts_whole else UNSIGNED
         self.order_map = keys.order_map
-        if self.as_numbers:
+        if self.kind != UNSIGNED:
             self.order_map = [0, 0, keys.order_map[2]]
         self.scatter_to_parts(with_positions)
         if self.longest >= MAX_PART_KEYS:
@@ -172,11 +176,11 @@ cdef class Sorting(Groups):
         cdef const keys_t *keys = &self.search.keys.fields
         cdef uint64_t *words = <uint64_t *>self.words
         cdef Py_ssize_t j
+        # A level reads significant, limit and nan, which lie side by side in a rule_t.
         if keys.width == 4:
-            fs_load_once(words, keys.data, keys.size * 4)
-            to_ordered_keys(&keys.rule, self.order_map, 32, <uint32_t *>words, keys.size)
+            level.narrow_ordered_keys(
+                keys.data, keys.size, &keys.rule.significant, self.order_map, <uint32_t *>words)
             return
-        # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
         level.ordered_keys[log2_width(keys.width)](
             keys.data, keys.size, &keys.rule.significant, self.order_map, words)
         if keys.width < 4:
@@ -261,11 +265,8 @@ cdef class Sorting(Groups):
         cdef Py_ssize_t groups = -1, j
         cdef bint ready
         cdef sorter_t sorter
-        if self.as_numbers:
-            sort_as_numbers(&self.search.keys.fields, <uint64_t *>words, n)
-        elif self.sorts_whole:
-            numpy_sort(words, n)
         if self.sorts_whole:
+            sort_words(&self.search.keys.fields, words, n, self.kind)
             self.offsets[part] = self.mark_groups(part, words)
             return
         if self.has_equal_keys(part):
@@ -456,7 +457,8 @@ cdef class PartOutputs(Job):
                 <char *>values, groups)
         else:
             memcpy(values, words, groups * sizeof(wide_t))
-        to_words(self.sorting.order_map, values, groups)
+        if self.sorting.kind == UNSIGNED or self.sorting.order_map[2]:
+            to_words(self.sorting.order_map, values, groups)
 
     cdef void write_starts(self, Py_ssize_t k, Py_ssize_t start, Py_ssize_t *out) noexcept nogil:
         """Write where the groups of part k begin; `start` is added."""
