@@ -16,7 +16,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.dense cimport new_dense
 from fastsel._unique.groups cimport Groups, Search
 from fastsel._unique.keys cimport Keys, Rule, keys_t
-from fastsel._unique.sorting cimport restore_bits
+from fastsel._unique.restore_bits cimport restore_bits
 
 cnp.import_array()
 

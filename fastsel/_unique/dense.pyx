@@ -22,7 +22,8 @@ from fastsel._unique.keys cimport (
     Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sample cimport WINDOWS
-from fastsel._unique.sorting cimport new_sorting, restore_bits
+from fastsel._unique.restore_bits cimport restore_bits
+from fastsel._unique.sorting cimport new_sorting
 from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
 
 cnp.import_array()

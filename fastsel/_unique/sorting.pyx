@@ -12,7 +12,7 @@ scatter. Memory is reused:
 - the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastsel._core.parallel cimport Job, scan
@@ -21,12 +21,13 @@ from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Request, Search, values_at
-from fastsel._unique.keys cimport any_t, canonical, fs_load_once, keys_t, wide_t
+from fastsel._unique.keys cimport keys_t, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free, sorter_start,
     sorter_t, whole_is_faster, word_kind)
 from fastsel._unique.quantiles cimport new_scatter_by_value
+from fastsel._unique.restore_bits cimport restore_bits
 from fastsel._unique.sample cimport sample_t
 from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
 
@@ -466,55 +467,3 @@ cdef class PartOutputs(Job):
         cdef Py_ssize_t groups = self.sorting.offsets[k + 1] - self.sorting.offsets[k]
         level.write(self.sorting.run_starts + self.sorting.first_block(k), blocks, start,
                     is_sparse(groups, blocks), <intptr_t *>out, groups)
-
-
-cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
-                       const Py_ssize_t *index) noexcept nogil:
-    """Give zero and NaN among the ascending values of floats the bits of their first occurrences.
-    index has the first positions, or is NULL. Several NaN keep their order. If another thread has
-    changed the keys, some values keep their canonical bits."""
-    cdef const any_t *items = <const any_t *>keys.data
-    cdef Py_ssize_t i, zero = 0, stop = groups, nans = 0, middle
-    cdef any_t nan = <any_t>keys.rule.nan, item
-    while zero < stop:
-        middle = (zero + stop) >> 1
-        if ordered_key_of(keys.order_map, values[middle]) < ordered_key_of(keys.order_map, 0):
-            zero = middle + 1
-        else:
-            stop = middle
-    if zero < groups and values[zero] == 0:
-        i = next_special(keys, items, index[zero] if index != NULL else 0, False)
-        if i < keys.size:
-            values[zero] = items[i] & ~<any_t>keys.rule.significant
-    while nans < groups and values[groups - 1 - nans] == nan:
-        nans += 1
-    i = -1
-    for middle in range(groups - nans, groups):
-        i = next_special(keys, items, i + 1, True) if index == NULL else index[middle]
-        if i == keys.size:
-            break
-        fs_load_once(&item, items + i, sizeof(item))
-        if canonical(&keys.rule, item) == nan:
-            values[middle] = item
-
-
-cdef inline Py_ssize_t next_special(const keys_t *keys, const any_t *items, Py_ssize_t i,
-                                    bint is_nan) noexcept nogil:
-    """The position of the first zero or NaN from position i on, or the number of keys. The compiler
-    vectorizes the loop over a block."""
-    cdef any_t significant = <any_t>keys.rule.significant, limit = <any_t>keys.rule.limit
-    cdef any_t low = limit + 1 if is_nan else 0, reach = significant - low if is_nan else 0
-    cdef uint8_t found
-    cdef Py_ssize_t j
-    while i < keys.size:
-        if not i & 63 and keys.size - i >= 64:
-            found = 0
-            for j in range(64):
-                found |= <any_t>((items[i + j] & significant) - low) <= reach
-            if not found:
-                i += 64
-                continue
-        if <any_t>((items[i] & significant) - low) <= reach:
-            return i
-        i += 1
-    return i

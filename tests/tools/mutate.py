@@ -97,6 +97,8 @@ TESTS = {
     "pieces.pxd": ["sorting"],
     "sorting.pyx": ["sorting", "ascending", *UNIQUE, "written_meanwhile"],
     "sorting.pxd": ["sorting", *UNIQUE],
+    "restore_bits.pyx": ["sorting", "dense", "decimals", *UNIQUE],
+    "restore_bits.pxd": ["sorting", *UNIQUE],
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": ["partitions", *UNIQUE],
