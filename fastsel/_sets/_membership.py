@@ -37,8 +37,8 @@ FEW_ITEMS = 1 << 14
 # items are sampled first: if they are far apart, no window of the tests is tried.
 MANY_TESTS = 16
 
-# NumPy compares all items with one of few tests after the other. Hashing an object or a long double
-# takes about the time of MIN_HASHED comparisons.
+# If the tests are few, NumPy compares all items with one test after the other. Hashing an object or
+# a long double takes about the time of MIN_HASHED comparisons.
 MIN_HASHED = 8
 
 # Types for which a set finds the objects that ``==`` finds, except NaN: the results of ``==`` are

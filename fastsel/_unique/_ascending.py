@@ -91,8 +91,11 @@ def _native(values):
 
 
 def _by_kernel(values):
-    large = values.ndim == 1 and len(values) > MIN_ITEMS and values.itemsize >= 4
-    return large and _dtypes.number_rule(values.dtype) is not None
+    """Does the kernel sort the values? It takes longer for few values, but does not take subnormal
+    floats for 0."""
+    if values.ndim > 1 or values.itemsize < 4 or _dtypes.number_rule(values.dtype) is None:
+        return False
+    return len(values) > MIN_ITEMS or (values.dtype.kind == "f" and pieces.subnormals_are_zero())
 
 
 def positions(values):

@@ -8,7 +8,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, wide_t
 
 cdef enum:
-    SMALL_SLOT_BITS = 14    # log2 of the slots of the largest table that is cleared in no time
+    SMALL_SLOT_BITS = 14    # log2 of the slots of the largest table of at most 192 KiB, with ids
 
 
 cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:

@@ -3,7 +3,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._unique.keys cimport keys_t, wide_t
 
-ctypedef enum word_kind:          # as what NumPy sorts words
+ctypedef enum word_kind:          # the kind of numbers as which NumPy sorts words
     UNSIGNED = 0
     SIGNED = 1
     FLOATS = 2

@@ -12,8 +12,8 @@ a long piece.
 NumPy's sort of some thousand keys takes 2 to 6 ns a key on CPUs with AVX2 and on Intel's with
 AVX-512, about as long as pieces of even keys and less than pieces of uneven keys. It takes 20 to 35
 ns a key on AMD's with AVX-512, and on CPUs without AVX2. So the first call that needs to know
-compares NumPy's sort of uint64 with pieces, and the process keeps the answer. NumPy sorts int64 and
-float64 in about the same time.
+compares NumPy's sort of uint64 with pieces, and the process keeps the answer: what is true of
+uint64 is true of other numbers of 4 and 8 bytes.
 """
 import numpy as np
 
@@ -38,6 +38,7 @@ cdef extern from "clock.h" nogil:
 cdef extern from "sorts.h" nogil:
     ctypedef int (*fs_sort_t)(void *keys, cnp.npy_intp length, void *array) noexcept nogil
     fs_sort_t fs_sort_of(cnp.ndarray array)
+    bint fs_subnormals_are_zero()
 
 cnp.import_array()
 
@@ -60,9 +61,10 @@ cdef enum:
 cdef list empty_arrays = [np.empty(0, f"{kind}{width}") for kind in "uif" for width in (4, 8)]
 cdef fs_sort_t numpy_sorts[6]
 cdef void *sorted_arrays[6]
-for k in range(6):
-    numpy_sorts[k] = fs_sort_of(empty_arrays[k])
-    sorted_arrays[k] = <void *>empty_arrays[k]
+cdef int each
+for each in range(6):
+    numpy_sorts[each] = fs_sort_of(empty_arrays[each])
+    sorted_arrays[each] = <void *>empty_arrays[each]
 # The answer of whole_is_faster; -1 before its first call. Without the GIL, several threads may
 # compare at once.
 cdef fs_atomic_t whole_was_faster = -1
@@ -74,12 +76,19 @@ cdef void numpy_sort(wide_t *words, Py_ssize_t n, word_kind kind) noexcept nogil
 
 
 cdef word_kind kind_of(const keys_t *keys) noexcept nogil:
-    """As what NumPy sorts the words of these keys. Signed integers and floats need no ordered keys,
-    which take a pass to make and a pass to turn back; and with AVX2, comparing unsigned integers of
-    8 bytes takes longer. UNSIGNED: ordered keys are sorted."""
+    """The kind of numbers as which NumPy sorts the words of these keys. Signed integers and floats
+    need no ordered keys, which take a pass to make and a pass to turn back; and with AVX2,
+    comparing unsigned integers of 8 bytes takes longer. UNSIGNED: ordered keys are sorted."""
     cdef word_kind kind = (
         UNSIGNED if keys.order_map[0] == 0 else SIGNED if keys.order_map[1] == 0 else FLOATS)
+    if kind == FLOATS and fs_subnormals_are_zero():
+        return UNSIGNED
     return UNSIGNED if numpy_sorts[2 * kind + (keys.width == 8)] == NULL else kind
+
+
+def subnormals_are_zero():
+    """Does the CPU take subnormal floats for 0 in this thread?"""
+    return fs_subnormals_are_zero()
 
 
 cdef void sort_words(const keys_t *keys, wide_t *words, Py_ssize_t n,
@@ -359,7 +368,7 @@ cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint n
 
 cdef inline void mark_block(const wide_t *keys, Py_ssize_t n, wide_t last,
                             uint64_t *bits) noexcept nogil:
-    """mark_runs for up to 64 keys, without the first key; `last` is the key before them."""
+    """mark_runs for up to 64 keys; `last` is the key before them, or equals the first one."""
     cdef wide_t[65] copy
     cdef Py_ssize_t j
     copy[0] = last

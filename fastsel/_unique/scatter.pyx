@@ -107,8 +107,8 @@ cdef class ScatterKeyPass(Job):
 
 
 cdef inline bint have_one_part(const uint8_t *parts, Py_ssize_t n) noexcept nogil:
-    """Are all keys of a batch in one part, as most are in ascending order? Key by key, a CPU would
-    wait for the count that it has just written."""
+    """Are all n > 0 keys of a batch in one part, as in most batches of ascending keys? Key by key,
+    a CPU would wait for the count that it has just written."""
     return memcmp(parts, parts + 1, n - 1) == 0
 
 

@@ -99,7 +99,7 @@ cdef class Sorting(Groups):
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
-    cdef word_kind kind           # as what NumPy sorts the words, if sorts_whole
+    cdef word_kind kind           # the kind of numbers as which NumPy sorts the words, if it does
     # Of the words. If they are sorted as signed integers or floats, only its minimum is not 0.
     cdef uint64_t[3] order_map
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None

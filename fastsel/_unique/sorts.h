@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <numpy/arrayobject.h>
 
@@ -36,6 +37,18 @@ static int fs_qsort_u64(void *keys, npy_intp length, void *array)
     (void)array;
     qsort(keys, (size_t)length, sizeof(uint64_t), fs_compare_u64);
     return 0;
+}
+
+/* Does the CPU take subnormal floats for 0 in this thread (FTZ and DAZ, FZ)? Then a sort of floats
+   may leave them in any order, and even replace one by another. */
+static inline int fs_subnormals_are_zero(void)
+{
+    uint64_t one = 1;
+    double least;
+    volatile double number;
+    memcpy(&least, &one, sizeof least);
+    number = least;
+    return number == 0;
 }
 
 /* The sort for an array of numbers of 4 or 8 bytes; the array is the last argument of the sort.

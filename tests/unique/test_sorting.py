@@ -1,6 +1,9 @@
 """The algorithm `sorting`: keys are scattered by value, and each part is sorted."""
 
+import ctypes
 import os
+import platform
+import sys
 
 import numpy as np
 import pytest
@@ -136,6 +139,36 @@ def check_every_output(dtype, spread):
                         assert not flag or np.array_equal(ours, theirs)
                 order = sort_positions(_keys.keys_of(items, equal_nan), threads=threads)
                 assert np.array_equal(order, np.argsort(canonical(items), kind="stable"))
+
+
+@pytest.mark.thread_unsafe(reason="sets the answer for all threads")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or sys.platform != "linux",
+    reason="sets the control register of x86-64 by the struct of glibc",
+)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_subnormal_floats_differ_on_a_cpu_that_takes_them_for_zero(dtype):
+    libm = ctypes.CDLL("libm.so.6")
+    before, flushing = ((ctypes.c_uint32 * 8)() for _ in range(2))
+    libm.fegetenv(before)
+    libm.fegetenv(flushing)
+    flushing[7] |= 0x8040  # FTZ and DAZ
+    rng = np.random.default_rng(1)
+    for size in (900, 1_600, 50_000):
+        words = np.r_[rng.integers(1, size // 5, size), 0].astype(f"u{dtype[1]}")
+        values, counts = np.unique(words, return_counts=True)
+        libm.fesetenv(flushing)
+        try:
+            are_zero = pieces.subnormals_are_zero()
+            with numpy_sorts_whole(True), fastsel.threads(1):
+                found = fastsel.unique(words.view(dtype), return_counts=True)
+                of_both = fastsel.union1d(words.view(dtype), words.view(dtype))
+        finally:
+            libm.fesetenv(before)
+        assert are_zero
+        assert not pieces.subnormals_are_zero()
+        assert found[0].tobytes() == of_both.tobytes() == values.tobytes()
+        assert np.array_equal(found[1], counts)
 
 
 def clusters(size, rng):
