@@ -20,6 +20,7 @@ from fastsel._sets._membership import WantedMasks
 from fastsel._sets.merge import exclusive_or
 from fastsel._unique import _distinct, _keys, _plan
 from fastsel._unique._distinct import unique
+from fastsel._unique.pieces import subnormals_are_zero
 from fastsel._unique.sample import groups_in_small_sample
 
 # For setxor1d of at least MANY_ITEMS numbers, a sort of both arrays and a merge take less time than
@@ -397,8 +398,8 @@ def _values_if_few(items):
 
 
 def _are_merged(one, other):
-    """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16, and a bool
-    that is true may have any bits."""
+    """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16, a bool
+    that is true may have any bits, and the CPU may take subnormal floats for 0."""
     dtype = one.dtype
     return (
         max(one.size, other.size) >= MANY_ITEMS
@@ -407,6 +408,7 @@ def _are_merged(one, other):
         and dtype.itemsize <= 8
         and dtype.char != "e"
         and dtype.isbuiltin == 1
+        and not (dtype.kind == "f" and subnormals_are_zero())
         and not _plan.FORCED.get()
     )
 

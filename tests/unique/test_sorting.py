@@ -163,11 +163,13 @@ def test_subnormal_floats_differ_on_a_cpu_that_takes_them_for_zero(dtype):
             with numpy_sorts_whole(True), fastsel.threads(1):
                 found = fastsel.unique(words.view(dtype), return_counts=True)
                 of_both = fastsel.union1d(words.view(dtype), words.view(dtype))
+                of_one = fastsel.setxor1d(words.view(dtype), words[::9].view(dtype))
         finally:
             libm.fesetenv(before)
         assert are_zero
         assert not pieces.subnormals_are_zero()
         assert found[0].tobytes() == of_both.tobytes() == values.tobytes()
+        assert of_one.tobytes() == np.setxor1d(words, words[::9]).tobytes()
         assert np.array_equal(found[1], counts)
 
 
