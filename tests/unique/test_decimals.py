@@ -67,7 +67,9 @@ def test_columns_of_decimals_equal_the_reference(
     with fastsel.threads(threads):
         result = fastsel.unique(array, **rule)
     assert_same(result, reference.unique(array, **rule))
-    assert chosen == ["decimals"]
+    # The tables of seven threads would take too much memory if they had counts.
+    if threads < 7 or "counts" not in outputs:
+        assert chosen == ["decimals"]
     assert (result[0] if outputs else result).flags.owndata
 
 
