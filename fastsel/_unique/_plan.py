@@ -103,8 +103,8 @@ def plans(search):
 
 
 def pay_as_integers(search):
-    """Does it pay to make integers of decimals? A table finds the values of few groups sooner, and
-    on one thread a fast sort those of a heavy tail."""
+    """Does it pay to make integers of decimals? A table finds the values of few groups in less
+    time. On one thread, a fast sort finds the values of a heavy tail in less time."""
     if search.request.inverse or search.request.counts:
         return True
     is_tail = search.copy_threads == 1 and search.values_only and search.mostly_repeated

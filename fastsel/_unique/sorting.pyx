@@ -38,14 +38,14 @@ cdef enum:
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
     # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_ALONE_KEYS keys in less
     # time than one thread sorts parts, and MAX_WHOLE_BYTES of keys in less time than several
-    # threads do; with counts, as many keys of 4 bytes as of 8. If few groups have most of the keys,
-    # parts are uneven, but this sort is faster: then it takes less time than several threads up to
-    # MAX_WHOLE_KEYS, and than two up to MAX_REPEATED_KEYS. More keys would delay the handling of
-    # signals. But tables count the keys of at most FEW_GROUPS groups in less time than this sort,
-    # because most keys are in their filter of recent keys; keys of which some equal no other are
-    # not in it. For less than MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even
-    # and have MIN_FEW_BYTES bytes of keys: the sort of very few groups, or of a heavy tail, takes
-    # less time.
+    # threads do; if groups are counted, keys of 4 bytes have the limit of keys of 8 bytes. If few
+    # groups have most of the keys, parts are uneven, but this sort is faster: then it takes less
+    # time than several threads up to MAX_WHOLE_KEYS keys, and less time than two threads up to
+    # MAX_REPEATED_KEYS keys. More keys would delay the handling of signals. But tables count the
+    # keys of at most FEW_GROUPS groups in less time than this sort, because most keys are in their
+    # filter of recent keys; keys of which some equal no other are not in it. For less than
+    # MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES
+    # bytes of keys: the sort of very few groups, or of a heavy tail, takes less time.
     MIN_WHOLE_KEYS = 256
     MAX_WHOLE_BYTES = 1 << 18
     MAX_WHOLE_KEYS = 1 << 17
