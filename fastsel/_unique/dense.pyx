@@ -94,6 +94,7 @@ cdef class Dense(Groups):
             raise MemoryError()     # not reached: fewer keys than a part may have
         if by_position:
             self.rest_index = np.asarray(self.table.outside_positions)[self.rest.index]
+            self.rest.index = None      # frees its memory
         words = self.rest.values
         for g in range(cnp.PyArray_SIZE(words)):
             self.below += self.ordered(words, g) < self.table.window.base

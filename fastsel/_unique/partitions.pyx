@@ -38,8 +38,8 @@ cdef class Partitions(Groups):
     cdef ScatterByHash scatter
     cdef Py_ssize_t expected          # an estimate of the number of groups of a part
     cdef bint with_ids                # the tables have ids
-    cdef Bitmask mask                 # the marks as a bitmask
-    cdef object inverse
+    cdef object inverse               # or None
+    cdef object counts                # or None
     cdef uint8_t[::1] marks           # by key; None after `find`
     cdef Py_ssize_t[::1] inverse_view  # or None
     cdef Py_ssize_t[::1] groups       # number of groups of each part
@@ -58,6 +58,7 @@ cdef class Partitions(Groups):
     cpdef bint find(self) except -1:
         cdef Request request = self.search.request
         cdef cnp.npy_intp size = self.search.keys.fields.size
+        cdef Bitmask mask
         cdef Py_ssize_t k, status = 0
         cdef int threads = self.search.threads
         # Positions and ranks have 32 bits, and so have the counts of 4-byte keys.
@@ -80,13 +81,29 @@ cdef class Partitions(Groups):
             raise MemoryError()
         if status:
             return False
-        self.mask = pack(
-            marks, 1, FLAG_BITS, self.search.keys.fields.width, threads)
+        mask = pack(marks, 1, FLAG_BITS, self.search.keys.fields.width, threads)
         self.marks = marks = None
-        if self.inverse is None and not request.counts:
-            self.scatter = None       # frees its memory before the values are allocated
-        self.set_by_mask(self.mask)
+        if request.inverse or request.counts:
+            self.rank_groups(mask)
+        self.scatter = None           # frees its memory before the values are allocated
+        self.set_by_mask(mask)
         return True
+
+    cdef int rank_groups(self, Bitmask mask) except -1:
+        """Make the inverse and the counts that are requested. A rank of a group is its place in
+        the order of first occurrence."""
+        cdef Py_ssize_t[::1] no_offsets
+        cdef RankBlocks rank_blocks = RankBlocks(mask.bits, mask.offsets)
+        cdef int threads = self.search.threads
+        if self.search.request.counts:
+            self.counts = new_result(mask.count(), cnp.NPY_INTP)
+        rank_blocks.run(threads)
+        RankGroups(self, rank_blocks, self.counts).run(threads)
+        if self.inverse is not None:
+            no_offsets = new_intp(MAX_PARTS)
+            no_offsets[:] = 0
+            read_back(self.scatter, self.scatter.positions, no_offsets, self.inverse, threads)
+        return 0
 
     cpdef int table_threads(self) except -1:
         """The number of threads, at least one, whose tables fit into the room for tables. This room
@@ -100,26 +117,9 @@ cdef class Partitions(Groups):
         return <int>max(1, min(<Py_ssize_t>self.search.threads, room // nbytes))
 
     cpdef tuple finish(self, ranks):
-        cdef Request request = self.search.request
-        cdef cnp.ndarray counts = None
-        cdef Py_ssize_t[::1] no_offsets
-        cdef RankBlocks rank_blocks
-        cdef int threads = self.search.threads
-        if not request.counts and self.inverse is None:
-            return None, None
-        if request.counts:
-            counts = new_result(self.mask.count(), cnp.NPY_INTP)
-        rank_blocks = RankBlocks(self.mask.bits, self.mask.offsets)
-        rank_blocks.run(threads)
-        RankGroups(self, rank_blocks, counts).run(threads)
-        if self.inverse is not None:
-            no_offsets = new_intp(MAX_PARTS)
-            no_offsets[:] = 0
-            read_back(self.scatter, self.scatter.positions, no_offsets, self.inverse, threads)
-        self.scatter = None           # frees its memory before the caller needs more
         if self.inverse is not None and ranks is not None:
             relabel(ranks, self.inverse, self.search.copy_threads)
-        return self.inverse, counts
+        return self.inverse, self.counts
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Fill the tables of the parts of a chunk, one after the other in the same memory."""
