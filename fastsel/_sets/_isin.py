@@ -7,7 +7,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate
+from fastsel._core import _dtypes, _gate, _numpy
 from fastsel._sets import _membership, _slices
 from fastsel._sets._membership import WantedMasks
 
@@ -109,8 +109,11 @@ def isin(
         is_served = kind is None or (
             isinstance(kind, str) and _serves_kind(kind, element, test_elements)
         )
-        if is_served and not _membership.numpy_is_faster(element, test_elements):
+        if is_served:
             check_truth(assume_unique)
+            if _membership.numpy_is_faster(element, test_elements):
+                with np.errstate(invalid="ignore"):  # a signalling NaN would warn
+                    return _numpy.isin(element, test_elements, invert=bool(invert))
             mask = among(element.ravel(), test_elements.ravel(), bool(invert))
             if mask is not None:
                 return mask if element.ndim == 1 else mask.reshape(element.shape)

@@ -241,6 +241,18 @@ def test_signalling_nan_cause_no_warning_where_numpy_does_not_warn(name, recwarn
     assert [str(warning.message) for warning in recwarn] == []
 
 
+@pytest.mark.parametrize("size", [4, 100, 3000])
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("name", ["isin", "setdiff1d", "intersect1d", "index_in"])
+def test_signalling_nan_in_complex_numbers_cause_no_warning(name, dtype, size, recwarn):
+    """NumPy's isin would warn."""
+    first, second = np.arange(size).astype(dtype), np.arange(3).astype(dtype)
+    part = first.view(first.real.dtype)[5:6]
+    part.view(f"u{part.itemsize}")[:] = 0x7F800001 if dtype == "c8" else 0x7FF0000000000001
+    getattr(fastsel, name)(first, second)
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 @pytest.mark.parametrize("size", [0, 5, 20_000])
 @pytest.mark.parametrize("name", ["intersect1d", "union1d", "setdiff1d", "setxor1d"])
 def test_equal_dtypes_of_different_characters_have_the_result_dtype_of_numpy(name, size):
