@@ -36,9 +36,9 @@ cnp.import_array()
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
-    # Where NumPy's sort is fast, one call of it sorts MIN_WHOLE_KEYS to MAX_ALONE_KEYS keys in less
-    # time than one thread sorts parts, and MAX_WHOLE_BYTES of keys in less time than several
-    # threads do; if groups are counted, keys of 4 bytes have the limit of keys of 8 bytes. If few
+    # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
+    # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to MAX_WHOLE_BYTES of keys on several
+    # threads; if groups are counted, keys of 4 bytes have the limit of keys of 8 bytes. If few
     # groups have most of the keys, parts are uneven, but this sort is faster: then it takes less
     # time than several threads up to MAX_WHOLE_KEYS keys, and less time than two threads up to
     # MAX_REPEATED_KEYS keys. More keys would delay the handling of signals. But tables count the
@@ -46,7 +46,7 @@ cdef enum:
     # filter of recent keys; keys of which some equal no other are not in it. For less than
     # MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES
     # bytes of keys: the sort of very few groups, or of a heavy tail, takes less time.
-    MIN_WHOLE_KEYS = 256
+    MAX_SHORT_KEYS = 256
     MAX_WHOLE_BYTES = 1 << 18
     MAX_WHOLE_KEYS = 1 << 17
     MAX_ALONE_KEYS = 1 << 22
@@ -71,7 +71,11 @@ cpdef bint sorts_at_once(Search search) except -1:
     cdef const keys_t *keys = &search.keys.fields
     cdef bint alone = search.threads == 1 and keys.size <= MAX_WHOLE_KEYS
     cdef const sample_t *sample
-    if keys.size < MIN_WHOLE_KEYS or needs_positions(search) or not whole_is_faster():
+    if needs_positions(search):
+        return False
+    if keys.size <= MAX_SHORT_KEYS:
+        return True
+    if not whole_is_faster():
         return False
     if keys.size * (8 if search.request.counts else keys.width) <= MAX_WHOLE_BYTES:
         return True
