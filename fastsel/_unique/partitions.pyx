@@ -38,6 +38,7 @@ cdef class Partitions(Groups):
     cdef ScatterByHash scatter
     cdef Py_ssize_t expected          # an estimate of the number of groups of a part
     cdef bint with_ids                # the tables have ids
+    cdef readonly int table_threads   # the number of threads that fill tables
     cdef object inverse               # or None
     cdef object counts                # or None
     cdef uint8_t[::1] marks           # by key; None after `find`
@@ -74,7 +75,8 @@ cdef class Partitions(Groups):
         self.marks, self.inverse_view = marks, self.inverse
         scatter_keys(self.scatter, threads)
         clear(&self.marks[0], size, threads)
-        self.run(self.table_threads())
+        self.table_threads = self.threads_with_room()
+        self.run(self.table_threads)
         for k in range(self.chunks):
             status = min(status, self.status[k])
         if status == NO_MEMORY:
@@ -105,7 +107,7 @@ cdef class Partitions(Groups):
             read_back(self.scatter, self.scatter.positions, no_offsets, self.inverse, threads)
         return 0
 
-    cpdef int table_threads(self) except -1:
+    cdef int threads_with_room(self) except -1:
         """The number of threads, at least one, whose tables fit into the room for tables. This room
         is 2.5 times the bytes of the keys, less the bytes of the scatter and of the marks; but at
         least a byte per key."""

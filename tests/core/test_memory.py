@@ -314,7 +314,7 @@ def test_the_promised_memory_limits_the_threads_that_fill_a_table():
     def table_threads(expected):
         job = make_partitions(keys, expected=expected, inverse=True, counts=True, threads=128)
         assert job.find()
-        return job.table_threads()
+        return job.table_threads
 
     assert table_threads(1000) == 128
     assert 2 <= table_threads(keys.size) <= 32
