@@ -43,10 +43,9 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule 
               bint invert, int threads):
     """Which items are among the tests, as a flat array of bool.
 
-    Items and tests are native words of one rule. The words
-    are integers, times or floats, whose NaN equal no item: otherwise equal items with different
-    bits do not match. There are at most MAX_TESTS tests: otherwise memory behind the job is
-    overwritten.
+    Items and tests are native words of one rule. The words are integers, times or floats, whose NaN
+    equal no item: otherwise equal items with different bits do not match. There are at most
+    MAX_TESTS tests: otherwise memory behind the job is overwritten.
     """
     cdef CompareItems job = CompareItems(items, threads)
     job.add_tests(tests, rule)

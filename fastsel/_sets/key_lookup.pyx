@@ -166,8 +166,8 @@ cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot_plus_1) no
 
 cdef void fill_by_slot(const table_t *table, uint32_t *by_slot) noexcept nogil:
     """Write the position plus one of the first key of each slot, so that one load leads from what
-    `find_keys` writes to a position; 0 for slots without a key. by_slot has length_by_slot items:
-    otherwise memory behind it is overwritten. The table has ids, and fewer than 2^32 keys."""
+    `find_keys` writes to a position; 0 for slots without a key. by_slot has length_by_slot items.
+    The table has ids, and fewer than 2^32 keys."""
     cdef Py_ssize_t k, slots = <Py_ssize_t>1 << table.slot_bits
     by_slot[0] = 0
     for k in range(slots):

@@ -64,12 +64,12 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
    lists, in their order, the indices of the words that the first slot does not decide: the slot has
    another word, or word ^ seed is 0, which looks like an empty slot. If `empty` is 1, unknown also
    lists the words whose first slot is empty. Returns the number of listed words. unknown has room
-   for n indices, rounded up to a multiple of 64: otherwise memory behind it is overwritten.
+   for n indices, rounded up to a multiple of 64.
 
    At level 4, `gathered` is the words in the slots, and slot_word is `word` narrowed to a slot. */
 #if FS_LEVEL_NUMBER == 4
 /* Writes `start` plus the position of each set bit of a word, and returns their number. out has room
-   for 64 indices, even if fewer bits are set: otherwise memory behind it is overwritten. */
+   for 64 indices, even if fewer bits are set. */
 static inline ptrdiff_t AT(list_bits)(uint64_t bits, ptrdiff_t start, uint16_t *out)
 {
     static const uint16_t steps[32] = {

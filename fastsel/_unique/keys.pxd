@@ -127,8 +127,7 @@ cdef inline bint keeps_words(const rule_t *rule) noexcept nogil:
 
 cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                             uint64_t *words) noexcept nogil:
-    """Write the words (key_at) of n keys from start on to `words`, which has room for n words:
-    otherwise memory behind it is overwritten."""
+    """Write the words (key_at) of n keys from start on to `words`."""
     cdef Py_ssize_t j
     if keys.width == 8 and keeps_words(&keys.rule):
         fs_load_once(words, keys.data + start * 8, n * 8)

@@ -142,9 +142,8 @@ cdef void sorter_free(sorter_t *sorter) noexcept nogil:
 
 cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
     """Sort n > 0 keys, stably, and write them to sorter.keys; `keys` are undefined afterwards. If
-    `entries` is not NULL, they are sorted along with the keys, in place; the sorter has entries:
-    otherwise memory at NULL is written. n is at most the sorter's room: otherwise memory behind its
-    buffers is overwritten."""
+    `entries` is not NULL, they are sorted along with the keys, in place, and the sorter was started
+    with entries. n is at most the room for which it was started."""
     sort_range(sorter, keys, entries, 0, n, <uint32_t *>(sorter.packed + LONG_PIECE), False)
 
 
@@ -196,8 +195,7 @@ cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
 cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
                      Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
     """Sort keys start to stop - 1, by a scatter to pieces unless they are few. is_piece: these keys
-    are a piece. `starts` is the unused rest of the memory behind
-    sorter.packed."""
+    are a piece. `starts` is the unused rest of the memory behind sorter.packed."""
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
@@ -330,8 +328,8 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
 cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
                              wide_t low, int position_bits, packed_t *packed) noexcept nogil:
     """Sort n keys in place, and write their entries to out. A packed word has the position in its
-    low bits, and the key minus low above them; both fit the word: otherwise keys change. packed has
-    room for n words: otherwise memory behind it is overwritten."""
+    low bits, and the key minus low above them; both fit the word: otherwise keys change. `packed`
+    gets n words."""
     cdef packed_t mask = (<packed_t>1 << position_bits) - 1
     cdef Py_ssize_t i
     for i in range(n):
@@ -349,8 +347,7 @@ cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint n
                           uint64_t *run_starts) noexcept nogil:
     """Set the bit of the first of n > 0 sorted keys, of each key that differs from the key before
     it and, with nan_unequal, of each nan, which sorts last. Clear all other bits, to the end of the
-    last block; run_starts has a word for each block: otherwise memory behind it is overwritten.
-    Returns the number of set bits."""
+    last block; run_starts has a word for each block. Returns the number of set bits."""
     cdef Py_ssize_t whole = n >> 6, j
     mark_block(keys, min(n, 64), keys[0], run_starts)
     if whole > 1:

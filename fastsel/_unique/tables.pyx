@@ -285,8 +285,7 @@ cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nog
 cdef inline Py_ssize_t compress_runs(uint64_t *words, Py_ssize_t start, Py_ssize_t n,
                                      Py_ssize_t *run_starts) noexcept nogil:
     """Keep one word of each run. Returns the number of runs. run_starts gets the position of each
-    run's first key, and the end of the last run; it has room for n + 1 positions: otherwise memory
-    behind it is overwritten."""
+    run's first key, and the end of the last run: up to n + 1 positions."""
     cdef Py_ssize_t j, runs = 1
     cdef uint64_t word, last = words[0]
     run_starts[0] = start
