@@ -157,7 +157,7 @@ def unique(
         found = _numpy_unique.of_tiny(array, request, equal_nan)
         if found is not None:
             _plan.note(*_plan.NUMPY)
-            return found
+            return _numpy_unique.in_inverse_dtype(found, request)
     rows = rows_of(array, axis) if is_array else None
     outputs = None if rows is None else outputs_of_rows(rows, request, equal_nan)
     if outputs is None:

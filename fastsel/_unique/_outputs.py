@@ -83,6 +83,8 @@ def _reordered(output, order):
 
 def converted(inverse, dtype):
     """The inverse in another dtype. Raises OverflowError if a number does not fit it."""
+    if inverse.dtype == dtype:
+        return inverse
     _check_fit(int(inverse.max(initial=-1)) + 1, dtype)
     return inverse.astype(dtype, copy=False)
 

@@ -68,6 +68,31 @@ def test_each_dtype_and_layout_of_the_items_has_an_inverse_of_4_bytes(name, layo
                 assert_same(actual, with_dtype(expected, "i4"))
 
 
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("char", "FDGgdeMSUV?O")
+def test_few_items_of_each_kind_have_an_inverse_of_each_dtype(char, dtype):
+    """NumPy answers for a few complex numbers or long doubles, and sorts objects."""
+    for size in (1, 3, 100):
+        numbers = np.arange(size) % 7
+        array = numbers.astype("V8" if char == "V" else "M8[s]" if char == "M" else char)
+        for order in (True, False):
+            outputs = fastsel.unique(array, True, True, True, sorted=order)
+            actual = fastsel.unique(array, True, True, True, sorted=order, inverse_dtype=dtype)
+            assert_same(actual, with_dtype(outputs, dtype, 2))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_objects_with_nan_have_an_inverse_of_each_dtype(equal_nan, dtype):
+    for items in ([1, float("nan"), 2], [float("nan")] * 3, [True, float("nan"), 0.5]):
+        array = np.array(items, object)
+        for order in (True, False):
+            given = {"sorted": order, "equal_nan": equal_nan, "return_inverse": True}
+            outputs = fastsel.unique(array, **given)
+            actual = fastsel.unique(array, **given, inverse_dtype=dtype)
+            assert_same(actual, with_dtype(outputs, dtype))
+
+
 class Subclass(np.ndarray):
     pass
 
