@@ -105,9 +105,15 @@ def compress(
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
             result = _compress(mask, array, axes[0], axes[0] + 1, out)
     if result is None:
-        arguments = _gate.non_defaults(axis=axis, out=out)
+        target = out
+        if out is not None and array is not None and array.dtype.hasobject:
+            target = out.copy()  # NumPy converts object after object, until one raises an error
+        arguments = _gate.non_defaults(axis=axis, out=target)
         library = _gate.library(condition, a, out)
-        return library.compress(_for_numpy(condition, a, out), a, **arguments)
+        result = library.compress(_for_numpy(condition, a, out), a, **arguments)
+        if target is out:
+            return result
+        out[...] = target
     return _gate.like(result, a) if out is None else out
 
 

@@ -396,6 +396,18 @@ def test_selected_objects_are_identical_to_those_of_the_array(operator, kernels_
     assert [id(item) for item in selected] == [id(array[k]) for k in np.flatnonzero(mask)]
 
 
+@pytest.mark.parametrize("axis", [None, 0])
+@pytest.mark.parametrize("dtype", ["f8", ">i4", "i1", "M8[s]"])
+def test_out_is_unchanged_if_an_object_cannot_be_converted_to_its_dtype(dtype, axis):
+    array = np.array([1, 2, "x", 4], object)
+    for out in (np.zeros(4, dtype), np.zeros(8, dtype)[::2]):
+        with pytest.raises(ValueError, match="convert|literal|parsing"):
+            fastsel.compress([1, 1, 1, 1], array, axis, out)
+        assert_same(out, np.zeros(4, dtype))
+        assert fastsel.compress([1, 0, 0, 1], array, axis, out[:2]) is not None
+        assert_same(out[:2], np.array([1, 4]).astype(dtype))
+
+
 @pytest.mark.parametrize("name", DTYPES)
 def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, kernels_with_few_threads):
     condition, array = make(name, 200), np.arange(200)
