@@ -15,6 +15,7 @@ ctypedef struct chunk_table_t:
     Py_ssize_t *group_ids
     void *recent                # a filter of recent keys (recent.pxd), or NULL
     int missed                  # batches since the last use of the filter; see MAX_MISSED
+    int resting                 # batches that are to leave the filter as it is
 
 
 cdef class Tables(Groups):

@@ -35,6 +35,9 @@ cdef enum:
     # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
     MAX_MISSED = 8
     MISSED_PERIOD = 256
+    # The next RESTING_BATCHES batches that use the filter leave it as it is: if a rare key and one
+    # that has most of the keys share a slot, the rare key would evict the other in each batch.
+    RESTING_BATCHES = 8
     # Lookups are faster in a table with more room. The room of one group pays for itself after
     # LOOKUPS_PER_GROUP lookups.
     LOOKUPS_PER_GROUP = 4
@@ -249,6 +252,7 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     cdef Py_ssize_t k, not_recent = not_recent_keys(
         chunk_table.recent, keys, level, start, n, slots, positions)
     if 2 * not_recent > n:
+        chunk_table.resting = RESTING_BATCHES
         return False
     chunk_table.missed = 0
     if counted:
@@ -266,6 +270,9 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
         return True
     if counted:
         record(chunk_table.table.counts, NULL, start, not_recent, ids_plus_1)
+    if chunk_table.resting:
+        chunk_table.resting -= 1
+        return True
     mark_recent(chunk_table.recent, keys, <Py_ssize_t *>positions, words, not_recent,
                 ids_plus_1 if counted else NULL, chunk_table.table.counts if counted else NULL)
     return True
