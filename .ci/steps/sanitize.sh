@@ -1,7 +1,7 @@
 sanitized() {
     LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so):$(gcc -print-file-name=libstdc++.so.6)" \
         ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-        run_tests "$@"
+        run_tests --capture=sys "$@"  # a report ends the process: it would be lost among captured output
 }
 if [ "$long" ]; then
     # All tests but those of $hours once, and then, for 20 minutes, tests of what data and the system may do

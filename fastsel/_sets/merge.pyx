@@ -126,7 +126,7 @@ cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const num
     numbers. One merge ascends and one descends, until they meet: a CPU works on both at once. No
     branch depends on a number: each number is written, and the next one takes its place if it is in
     both. Of two numbers that are neither less nor greater than each other, both are left out: so
-    NaN ends no loop late."""
+    NaN ends no loop late. The pointer to an empty range may be NULL."""
     cdef Py_ssize_t i = 0, j = 0, n = 0, total = n_first + n_second, last = total
     cdef number_t one, other
     cdef int less, greater
@@ -145,9 +145,11 @@ cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const num
         last -= less | greater
         n_first -= 1 - less
         n_second -= 1 - greater
-    memcpy(out + n, first + i, (n_first - i) * sizeof(number_t))
+    if i < n_first:
+        memcpy(out + n, first + i, (n_first - i) * sizeof(number_t))
     n += n_first - i
-    memcpy(out + n, second + j, (n_second - j) * sizeof(number_t))
+    if j < n_second:
+        memcpy(out + n, second + j, (n_second - j) * sizeof(number_t))
     n += n_second - j
     memmove(out + n, out + last, (total - last) * sizeof(number_t))
     return n + total - last
