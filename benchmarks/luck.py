@@ -24,7 +24,7 @@ COLUMNS = {
     "lognormal": lambda rng, n: rng.lognormal(8, 2, n).astype(np.int64),
     "poisson": lambda rng, n: rng.poisson(5, n),
     "one typo": lambda rng, n: np.append(rng.integers(0, 100, n - 1), 10**9),
-    # Where the hash of another float has the slot of the frequent one, the filter of recent keys has
+    # If another float has the slot of the frequent one in the filter of recent keys, the filter has
     # only one of the two.
     "60 % are one float": lambda rng, n: rng.random(301)[
         np.where(rng.random(n) < 0.6, 0, rng.integers(1, 301, n))

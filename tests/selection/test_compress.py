@@ -401,7 +401,7 @@ def test_selected_objects_are_identical_to_those_of_the_array(operator, kernels_
 def test_out_is_unchanged_if_an_object_cannot_be_converted_to_its_dtype(dtype, axis):
     array = np.array([1, 2, "x", 4], object)
     for out in (np.zeros(4, dtype), np.zeros(8, dtype)[::2]):
-        with pytest.raises(ValueError, match="convert|literal|parsing"):
+        with pytest.raises(ValueError, match=r"convert|literal|parsing"):
             fastsel.compress([1, 1, 1, 1], array, axis, out)
         assert_same(out, np.zeros(4, dtype))
         assert fastsel.compress([1, 0, 0, 1], array, axis, out[:2]) is not None
