@@ -77,7 +77,8 @@ def compress(
 
     **Threads.** The result is the same for every number of threads.
 
-    **Errors.** If an error is raised, `out` is unchanged.
+    **Errors.** If an error is raised, `out` is unchanged, unless `a` is of a subclass. For this
+    promise, an `out` of another dtype is copied.
 
     **NumPy.** These arguments are passed to NumPy: object and StringDType arrays, subclasses other
     than memmap, and an `out` that has another dtype, is not C-contiguous, or overlaps an input.
@@ -105,16 +106,24 @@ def compress(
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
             result = _compress(mask, array, axes[0], axes[0] + 1, out)
     if result is None:
-        target = out
-        if out is not None and array is not None and array.dtype.hasobject:
-            target = out.copy()  # NumPy converts object after object, until one raises an error
-        arguments = _gate.non_defaults(axis=axis, out=target)
-        library = _gate.library(condition, a, out)
-        result = library.compress(_for_numpy(condition, a, out), a, **arguments)
-        if target is out:
-            return result
-        out[...] = target
+        return _compress_by_library(condition, a, axis, out)
     return _gate.like(result, a) if out is None else out
+
+
+def _compress_by_library(condition, a, axis, out):
+    """compress by NumPy, or by the library of the arrays."""
+    library, target = _gate.library(condition, a, out), out
+    if library is _numpy and isinstance(out, np.ndarray):
+        array = _gate.base_array(a)
+        if array is not None and array.dtype != out.dtype:
+            # If an item cannot be converted, NumPy has already written the items before it.
+            target = np.array(out)
+    arguments = _gate.non_defaults(axis=axis, out=target)
+    result = library.compress(_for_numpy(condition, a, out), a, **arguments)
+    if target is out:
+        return result
+    np.asarray(out)[...] = target
+    return out
 
 
 @overload

@@ -75,7 +75,7 @@ def unique(
         If objects, or objects of two of their types, cannot be ordered; with ``sorted=False``, if
         they can be neither ordered nor hashed; or if `inverse_dtype` is not an integer dtype.
     OverflowError
-        If there are more values than `inverse_dtype` can count, before the inverse is written.
+        If there are more values than `inverse_dtype` can count.
 
     Notes
     -----

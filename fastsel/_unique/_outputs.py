@@ -83,10 +83,10 @@ def _reordered(output, order):
 
 def converted(inverse, dtype):
     """The inverse in another dtype. Raises OverflowError if a number does not fit it."""
-    if inverse.dtype == dtype:
+    if inverse.dtype == dtype:  # it may be unsigned, and max rejects the -1 below
         return inverse
     _check_fit(int(inverse.max(initial=-1)) + 1, dtype)
-    return inverse.astype(dtype, copy=False)
+    return inverse.astype(dtype)
 
 
 def _check_fit(groups, inverse_dtype):

@@ -38,7 +38,7 @@ cdef class Partitions(Groups):
     cdef ScatterByHash scatter
     cdef Py_ssize_t expected          # an estimate of the number of groups of a part
     cdef bint with_ids                # the tables have ids
-    cdef readonly int table_threads   # the number of threads that fill tables
+    cdef readonly int table_threads   # the number of threads that fill tables, also for tests
     cdef object inverse               # or None
     cdef object counts                # or None
     cdef uint8_t[::1] marks           # by key; None after `find`

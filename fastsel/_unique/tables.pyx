@@ -35,8 +35,9 @@ cdef enum:
     # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
     MAX_MISSED = 8
     MISSED_PERIOD = 256
-    # The next RESTING_BATCHES batches that use the filter leave it as it is: if a rare key and one
-    # that has most of the keys share a slot, the rare key would evict the other in each batch.
+    # After a batch of which too few keys are recent, the next RESTING_BATCHES batches that use the
+    # filter leave it as it is: if a rare key and one that has most of the keys share a slot, the
+    # rare key would evict the other in each batch.
     RESTING_BATCHES = 8
     # Lookups are faster in a table with more room. The room of one group pays for itself after
     # LOOKUPS_PER_GROUP lookups.
@@ -242,8 +243,9 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
                                 Py_ssize_t n, bint counted) noexcept nogil:
-    """Add the words that are not recent; if `counted`, count all words. If more than half are
-    not recent, returns False and adds no word: it takes less time to look up all words."""
+    """Add the words that are not recent, and put them into the filter unless it is resting; if
+    `counted`, count all words. If more than half are not recent, returns False and adds no word: it
+    takes less time to look up all words."""
     cdef intptr_t[BATCH + 64] positions
     cdef batch_t batch
     cdef uint64_t[BATCH] words

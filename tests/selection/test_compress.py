@@ -396,16 +396,46 @@ def test_selected_objects_are_identical_to_those_of_the_array(operator, kernels_
     assert [id(item) for item in selected] == [id(array[k]) for k in np.flatnonzero(mask)]
 
 
-@pytest.mark.parametrize("axis", [None, 0])
-@pytest.mark.parametrize("dtype", ["f8", ">i4", "i1", "M8[s]"])
-def test_out_is_unchanged_if_an_object_cannot_be_converted_to_its_dtype(dtype, axis):
-    array = np.array([1, 2, "x", 4], object)
-    for out in (np.zeros(4, dtype), np.zeros(8, dtype)[::2]):
-        with pytest.raises(ValueError, match=r"convert|literal|parsing"):
-            fastsel.compress([1, 1, 1, 1], array, axis, out)
-        assert_same(out, np.zeros(4, dtype))
-        assert fastsel.compress([1, 0, 0, 1], array, axis, out[:2]) is not None
-        assert_same(out[:2], np.array([1, 4]).astype(dtype))
+class Subclass(np.ndarray):
+    pass
+
+
+# Items of which one cannot be converted to the dtype, after others that can be.
+UNCONVERTIBLE = {
+    "objects": (np.array([1, 2, "x", 4], object), "f8"),
+    "objects, foreign byte order": (np.array([1, 2, "x", 4], object), ">i4"),
+    "objects, dates": (np.array([1, 2, "x", 4], object), "M8[s]"),
+    "strings": (np.append(np.arange(3000).astype("U32"), ["x", "4"]), "f8"),
+    "bytes": (np.append(np.arange(3000).astype("S32"), [b"x", b"4"]), "f8"),
+    "overflow": (np.array([1, 2, 1e300, 4]), "f4"),
+}
+
+
+@covering(
+    items=UNCONVERTIBLE,
+    axis=[None, 0],
+    make_out=[np.zeros, lambda n, dtype: np.zeros(2 * n, dtype)[::2],
+              lambda n, dtype: np.zeros(n, dtype).view(Subclass)],
+)  # fmt: skip
+def test_out_is_unchanged_if_an_item_cannot_be_converted_to_its_dtype(items, axis, make_out):
+    array, dtype = UNCONVERTIBLE[items]
+    out = make_out(len(array), dtype)
+    with np.errstate(over="raise"), pytest.raises((ValueError, FloatingPointError)):
+        fastsel.compress(np.ones(len(array)), array, axis, out)
+    assert_same(np.asarray(out), np.zeros(len(array), dtype))
+    part = out[:2]
+    assert fastsel.compress(np.arange(len(array)) < 2, array, axis, part) is part
+    assert_same(np.asarray(part), array[:2].astype(dtype))
+
+
+class Overriding:
+    def __array_function__(self, function, types, arguments, keywords):
+        return "mine"
+
+
+@pytest.mark.parametrize("dtype", [object, "U3", "f4"])
+def test_a_condition_that_overrides_compress_decides_its_result(dtype):
+    assert fastsel.compress(Overriding(), np.arange(4).astype(dtype), None, np.zeros(4)) == "mine"
 
 
 @pytest.mark.parametrize("name", DTYPES)
