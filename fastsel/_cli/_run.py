@@ -9,8 +9,8 @@ import pkgutil
 import runpy
 import sys
 import textwrap
-from importlib.machinery import BuiltinImporter, SourceFileLoader
-from types import ModuleType
+from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
+from types import CodeType, ModuleType
 
 import fastsel
 from fastsel._cli._report import Report
@@ -32,7 +32,7 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
     SystemExit
         If there is no module of the name, or no ``__main__.py`` in the folder or archive.
     """
-    sys.argv[:] = ["-c" if option == "-c" else target, *arguments]
+    sys.argv[:] = [option or target, *arguments]
     fastsel.patch_numpy()
     if report or compare:
         Report(compare).print_at_exit()
@@ -42,20 +42,17 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
             run_command(target)
         elif option == "-m":
             replace_first_path([os.getcwd()])
-            runpy.run_module(target, run_name="__main__", alter_sys=True)
-        elif pkgutil.get_importer(target):  # a folder or archive, which run_path puts first
+            run_module(target, alter_argv=True)
+        elif pkgutil.get_importer(target):  # a folder or an archive
             replace_first_path([])
-            runpy.run_path(os.path.abspath(target), run_name="__main__")
+            sys.path.insert(0, absolute(target))
+            run_module("__main__", alter_argv=False)
         else:
             replace_first_path([os.path.dirname(os.path.realpath(target))])
-            if target.endswith(".pyc"):
-                runpy.run_path(os.path.abspath(target), run_name="__main__")
-            else:
-                run_script(target)
-    except ImportError as error:
+            run_script(target)
+    except SystemExit as error:
         if name_of_module(last_entry(error.__traceback__)) == runpy.__name__:  # no such module
-            sys.exit(f"fastsel run: {error}")
-        hide_our_frames(error)
+            sys.exit(str(error).replace(sys.executable, "fastsel run", 1))
         raise
     except BaseException as error:
         hide_our_frames(error)
@@ -72,26 +69,47 @@ def run_command(code: str) -> None:
     run_code(code, "<string>", BuiltinImporter)
 
 
+def run_module(name: str, alter_argv: bool) -> None:
+    """Run a module as ``python -m`` does, or the ``__main__`` of a folder or archive. It stays the
+    module ``__main__``: the public functions of runpy would take it away when its code ends, but
+    threads and exit handlers may still run."""
+    new_main()
+    runpy._run_module_as_main(name, alter_argv)
+
+
 def run_script(script: str) -> None:
-    """Run a script. Python has its path as given in ``sys.argv``, and the absolute path in
-    ``__file__`` and tracebacks; `runpy.run_path` would use one path for all of them."""
-    # The absolute path that Python makes, which still has "./" except on Windows.
-    path = os.path.abspath(script) if os.name == "nt" else os.path.join(os.getcwd(), script)
-    loader = SourceFileLoader("__main__", path)
+    """Run a script, or its bytecode. Python has its path as given in ``sys.argv``, and the absolute
+    path in ``__file__`` and tracebacks; `runpy.run_path` would use one path for all of them."""
+    path = absolute(script)
+    is_bytecode = script.endswith(".pyc")
+    loader = (SourcelessFileLoader if is_bytecode else SourceFileLoader)("__main__", path)
     try:
-        source = loader.get_data(path)
+        source = loader.get_code("__main__") if is_bytecode else loader.get_data(path)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         reason = getattr(error, "strerror", error)
         raise BadInputError(f"can't open {script}: {reason}") from None
     run_code(source, path, loader, __file__=path)
 
 
-def run_code(source: str | bytes, path: str, loader: object, **names: str) -> None:
-    """Run source code as the module ``__main__``, which has these names."""
-    module = ModuleType("__main__")
-    vars(module).update(__builtins__=builtins, __loader__=loader, **names)
-    sys.modules["__main__"] = module
-    exec(compile(source, path, "exec", dont_inherit=True), vars(module))
+def absolute(path: str) -> str:
+    """The absolute path that Python makes, which still has "./" except on Windows."""
+    return os.path.abspath(path) if os.name == "nt" else os.path.join(os.getcwd(), path)
+
+
+def run_code(source: str | bytes | CodeType, path: str, loader: object, **names: str) -> None:
+    """Run code as the module ``__main__``, which has these names."""
+    names_of_main = new_main()
+    names_of_main.update(__loader__=loader, **names)
+    if not isinstance(source, CodeType):
+        source = compile(source, path, "exec", dont_inherit=True)
+    exec(source, names_of_main)
+
+
+def new_main() -> dict:
+    """The names of a new module ``__main__``."""
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    vars(module).update(__builtins__=builtins)
+    return vars(module)
 
 
 def replace_first_path(paths: list[str]) -> None:
@@ -102,9 +120,9 @@ def replace_first_path(paths: list[str]) -> None:
 
 
 def hide_our_frames(error: BaseException) -> None:
-    """Make a printed traceback begin with the program's own frames."""
+    """Make a printed traceback begin with the frames that Python itself shows."""
     theirs = error.__traceback__
-    while theirs and name_of_module(theirs).startswith((__name__, "runpy", "importlib._boot")):
+    while theirs and name_of_module(theirs).startswith((__name__, "importlib._boot")):
         theirs = theirs.tb_next
     show = sys.excepthook  # Python's, or the program's own
     sys.excepthook = lambda kind, value, _: show(kind, value.with_traceback(theirs), theirs)

@@ -166,21 +166,35 @@ def test_two_dashes_may_stand_before_the_script(folder):
     assert_as_python("--", "folder/main.py", "x")
 
 
-@pytest.mark.parametrize("archive", [False, True])
-def test_a_folder_or_archive_with_a_main_runs_as_in_python(folder, archive):
-    script = "import sys, beside; print(sys.path, len(sys.argv), __spec__.name, __name__)"
-    (folder / "__main__.py").write_text(script)
-    if archive:
-        with zipfile.ZipFile("a.zip", "w") as file:
-            for name in ("__main__.py", "beside.py"):
-                file.write(folder / name, name)
-    assert_as_python(os.path.abspath("a.zip" if archive else "folder"), "x")
+@pytest.mark.parametrize("path", ["folder", "./folder", "{cwd}/folder", "a.zip", "{cwd}/a.zip"])
+def test_a_folder_or_archive_with_a_main_runs_as_in_python(folder, path):
+    write_each(folder, MAIN)
+    assert_as_python(path.format(cwd=os.getcwd()), "x")
 
 
 def test_a_compiled_script_runs_as_in_python(folder):
-    (folder / "main.py").write_text("import sys; print(sys.path, __name__)")
-    run("-m", "compileall", "-b", "folder")
+    write_each(folder, MAIN)
     assert_as_python("folder/main.pyc")
+
+
+def write_each(folder, text):
+    """Write the text as each kind of program of PROGRAMS."""
+    for name in ("__main__.py", "main.py"):
+        (folder / name).write_text(text)
+    run("-m", "compileall", "-b", "folder/main.py")
+    with zipfile.ZipFile("a.zip", "w") as file:
+        for name in ("__main__.py", "beside.py"):
+            file.write(folder / name, name)
+
+
+PROGRAMS = {
+    "script": ["folder/main.py"],
+    "compiled": ["folder/main.pyc"],
+    "folder": ["./folder"],
+    "archive": ["a.zip"],
+    "module": ["-m", "folder.main"],
+    "package": ["-m", "folder"],
+}
 
 
 def test_functions_that_a_module_imported_are_fastsels(folder):
@@ -201,9 +215,10 @@ def test_pytest_runs_with_patched_numpy(folder):
     assert "FAILED folder/test_it.py::test_unpatched" in done.stdout
 
 
-def test_threads_and_exit_handlers_run_as_in_python(folder):
-    (folder / "main.py").write_text(AFTER_THE_SCRIPT)
-    done = assert_as_python("folder/main.py", "x")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_threads_and_exit_handlers_run_as_in_python(folder, program):
+    write_each(folder, AFTER_THE_SCRIPT)
+    done = assert_as_python(*PROGRAMS[program], "x")
     assert done.stderr == "patched\npatched\n"
 
 
@@ -232,11 +247,10 @@ def test_exit_status_and_traceback_are_pythons(folder, end):
     assert assert_as_python("folder/main.py").returncode == status
 
 
-def test_traceback_of_a_module_has_only_its_own_frames(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    (folder / "program.py").write_text(CHAINED)
-    script, module = fastsel_run("program.py"), fastsel_run("-m", "program")
-    assert (module.returncode, module.stderr) == (1, script.stderr)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_traceback_of_each_kind_of_program_is_pythons(folder, program):
+    write_each(folder, CHAINED)
+    assert assert_as_python(*PROGRAMS[program]).returncode == 1
 
 
 NOTHING_TO_RUN = {
