@@ -141,8 +141,9 @@ def unpatch_numpy() -> None:
 def patched() -> Iterator[None]:
     """Replace NumPy's functions, as `patch_numpy` does, in a ``with`` block or decorated function.
 
-    A decorator replaces NumPy's functions during each call. The patch holds for all threads, and
-    ends with the last block of all threads.
+    A decorator replaces NumPy's functions during each call; the call of a coroutine function or a
+    generator function ends before its code runs, so use a ``with`` block in it. The patch holds for
+    all threads, and ends with the last block of all threads.
 
     Examples
     --------

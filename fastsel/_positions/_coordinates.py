@@ -50,8 +50,8 @@ def nonzero_coordinates(
         size 1 and then (capacity, n); with `dml_shape` or `strict`, it has max(x.ndim, 2)
         dimensions. Rows from `count` on are not changed.
     count_out : ndarray, optional
-        Array of `dtype` with one item, for the count; with `dml_shape` or `strict`, it has x.ndim
-        dimensions.
+        Array of `dtype` with one item, for the count, apart from the memory of `out`; with
+        `dml_shape` or `strict`, it has x.ndim dimensions.
     capacity : int, optional
         Number of rows of the buffer, x.size by default, as DirectML requires.
     truncate : bool, optional
@@ -79,8 +79,8 @@ def nonzero_coordinates(
     ------
     ValueError
         If n, capacity, the shape of `out` or `count_out`, or (strict) the shape of x does not fit,
-        if `out` or `count_out` is read-only, or if the count exceeds the capacity and `truncate` is
-        False.
+        if `out` or `count_out` is read-only, if the two overlap, or if the count exceeds the
+        capacity and `truncate` is False.
     TypeError
         If n, capacity or `fill_value` is not an integer, if `out` or `count_out` is not an ndarray
         of `dtype`, or if `dtype` or (strict) the dtype of x is not accepted.
@@ -130,6 +130,8 @@ def nonzero_coordinates(
     rows = None if out is None else _rows_of(out, (capacity, n), dtype, ndim)
     if count_out is not None:
         _check_count_out(count_out, dtype, ndim)
+        if rows is not None and np.shares_memory(count_out, rows):
+            raise ValueError("count_out must be apart from out, got overlapping arrays")
 
     threads = _threads.for_bytes(array.nbytes, cost=2)
     mask = _bitmask(array, threads)

@@ -96,7 +96,8 @@ def index_in(
     tests = _gate.as_array("test_elements", test_elements)
     axis = _slices.checked_axis(axis, element=items, test_elements=tests)
     if axis is None:
-        return index_of(items.ravel(), tests.ravel()).reshape(items.shape)
+        index = index_of(items.ravel(), tests.ravel())
+        return index if items.ndim == 1 else index.reshape(items.shape)
     return index_of(*_slices.along(axis, items, tests))
 
 

@@ -13,6 +13,8 @@ from fastsel._core import _gate
 from fastsel._unique import _keys, strings
 
 NUMBERS = np.random.default_rng(1).permutation(1 << 20)
+pytestmark = pytest.mark.thread_unsafe(reason="sets the switch interval of all threads")
+
 CALLS = cases("large")
 
 

@@ -152,6 +152,18 @@ def test_dml_shape_returns_out():
 # The argument count_out.
 
 
+def test_count_out_may_not_overlap_out():
+    out = np.full((4, 2), 77, np.uint32)
+    with pytest.raises(ValueError, match="count_out must be apart from out"):
+        fastsel.nonzero_coordinates([[1, 0], [0, 2]], out=out, count_out=out[1:2, :1])
+    assert (out == 77).all()
+    between = np.full((4, 3), 77, np.uint32)  # the count is in a column beside the coordinates
+    count, _ = fastsel.nonzero_coordinates(
+        [[1, 0], [0, 2]], out=between[:, :2], count_out=between[:1, 2:]
+    )
+    assert between[:2].tolist() == [[0, 0, count], [1, 1, 77]]
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1, 1)], ids=str)
 @pytest.mark.parametrize("dtype", [np.uint32, np.int64])
 def test_count_out_receives_the_count(dtype, shape, kernels_with_few_threads):

@@ -319,3 +319,9 @@ def test_more_keys_than_32_bits_can_number_are_divided_into_pieces(dtype, axis, 
     monkeypatch.setattr(_membership, "MAX_KEYS", len(few) // 3 + 1)
     for call, result in zip(calls, expected, strict=True):
         assert_same(call(), result)
+
+
+@pytest.mark.parametrize("size", [5, 3000, 1_000_000])
+def test_the_index_of_items_in_one_dimension_owns_its_memory(size):
+    for items in (np.arange(size), np.arange(size) * 1.1, np.arange(size).astype("S8")):
+        assert fastsel.index_in(items, items[:1000]).flags.owndata

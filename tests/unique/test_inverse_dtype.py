@@ -140,6 +140,7 @@ def test_other_dtypes_raise_type_error(dtype):
             fastsel.unique(array, return_inverse=True, inverse_dtype=dtype)
 
 
+@pytest.mark.thread_unsafe(reason="measures the memory of the process")
 def test_an_inverse_of_4_bytes_of_labels_takes_half_the_memory():
     labels = np.random.default_rng(1).integers(0, 1000, 1 << 20, np.int32)
 
