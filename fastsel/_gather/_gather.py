@@ -66,8 +66,8 @@ def gather_nd(
         If the shapes do not fit, `batch_dims` is out of range, or `out` has another shape or is
         read-only.
     TypeError
-        If `indices` is not of an integer dtype, `batch_dims` is not an integer, or `out` is not
-        an array of data's dtype.
+        If `indices` is not of an integer dtype, `batch_dims` is not an integer, `out` is not an
+        array of data's dtype, or an argument is a set, a dict or an iterator.
 
     Notes
     -----

@@ -82,8 +82,9 @@ def nonzero_coordinates(
         if `out` or `count_out` is read-only, if the two overlap, or if the count exceeds the
         capacity and `truncate` is False.
     TypeError
-        If n, capacity or `fill_value` is not an integer, if `out` or `count_out` is not an ndarray
-        of `dtype`, or if `dtype` or (strict) the dtype of x is not accepted.
+        If n (unless it is a str), capacity or `fill_value` is not an integer, if `out` or
+        `count_out` is not an ndarray of `dtype`, or if `dtype` or (strict) the dtype of x is not
+        accepted.
     OverflowError
         If a coordinate of x may not fit `dtype`, or if the size of x or `fill_value` does not fit
         it; raised before memory for the bitmask or the coordinates is allocated.

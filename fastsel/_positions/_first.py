@@ -62,7 +62,7 @@ def first_nonzero(
     AxisError
         If an axis is out of range.
     TypeError
-        If an axis is not an integer.
+        If an axis is not an integer, or if the array is a set, a dict or an iterator.
     ValueError
         If an axis is given twice.
 

@@ -81,9 +81,9 @@ def remap(
         `default` does not broadcast, or `out` has another shape or is read-only.
     TypeError
         If the dtype of `values` cannot hold the default: an array needs a dtype that NumPy casts
-        safely to the dtype of `values`; for a single number, its value has to fit. If `out` is not
-        an array of the dtype of `values`, or if the dtypes of `a` and `keys` are as in the
-        TypeError of `index_in`.
+        safely to the dtype of `values`; a single number needs a kind that this dtype can hold (no
+        float for integers), and a value that fits. If `out` is not an array of the dtype of
+        `values`, or if the dtypes of `a` and `keys` are as in the TypeError of `index_in`.
 
     Notes
     -----

@@ -62,7 +62,7 @@ def group_indices(
     Raises
     ------
     AxisError, TypeError
-        As for `unique`.
+        As for `unique`; TypeError also if `ar` is a set, a dict or an iterator.
 
     Notes
     -----
