@@ -118,6 +118,7 @@ def _compress_by_library(condition, a, axis, out):
         if array is not None and array.dtype != out.dtype:
             # If an item cannot be converted, NumPy has already written the items before it.
             target = np.array(out)
+            target.flags.writeable = out.flags.writeable
     arguments = _gate.non_defaults(axis=axis, out=target)
     result = library.compress(_for_numpy(condition, a, out), a, **arguments)
     if target is out:
