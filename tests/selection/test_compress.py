@@ -411,6 +411,7 @@ UNCONVERTIBLE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Implicit casting:DeprecationWarning")  # of NumPy 2.5
 @covering(
     items=UNCONVERTIBLE,
     axis=[None, 0],
