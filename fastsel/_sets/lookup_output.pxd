@@ -60,7 +60,7 @@ cdef inline Py_ssize_t *room_for(const output_t *output, Py_ssize_t start,
 
 cdef inline void write(output_t *output, Py_ssize_t start, Py_ssize_t n,
                        Py_ssize_t *positions) noexcept nogil:
-    """Write the output of n items from `start` on. A position is that of a test, or -1: otherwise
-    memory beyond the values is read. Overwrites the positions if values are wanted."""
+    """Write the output of n items from `start` on. Each item has the position of a test, or -1:
+    other positions read memory beyond the values. Overwrites the positions if values are wanted."""
     if output.index == NULL:
         write_values(output, start, n, positions)
