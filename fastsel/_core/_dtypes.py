@@ -220,14 +220,19 @@ def number_rule(dtype):
     return sign, 0, int(dtype.kind in "mM")
 
 
+def native(array):
+    """The array in native byte order; a copy only if it has another one."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def cast(array, dtype):
     """The array in a dtype; a copy only if the dtypes differ. A signalling NaN does not warn."""
     if array.dtype == dtype and not dtype.hasobject:
         return array.view(dtype)  # the dtypes may differ in their characters and fields
     if array.dtype.kind in "biu":
         return array.astype(dtype, copy=False)
-    if dtype.kind == "T" and not array.dtype.isnative:  # NumPy would not swap the bytes
-        array = array.astype(array.dtype.newbyteorder("="))
+    if dtype.kind == "T":  # NumPy would not swap the bytes
+        array = native(array)
     with np.errstate(invalid="ignore"):
         return array.astype(dtype, copy=False)
 
@@ -251,6 +256,11 @@ def as_float32(array):
     """The values of a small foreign dtype as float32, which holds them exactly."""
     with np.errstate(all="ignore"):
         return array.astype(np.float32)
+
+
+def without_small_foreign(array):
+    """The array, with the items of a small foreign dtype as float32."""
+    return as_float32(array) if small_foreign(array.dtype) else array
 
 
 @functools.lru_cache(maxsize=64)

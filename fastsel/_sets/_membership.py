@@ -257,8 +257,6 @@ def _masks_without_nan(first, second, wanted):
 
 
 def _has_keys(dtype):
-    if not _dtypes.movable(dtype):
-        return False
     return _dtypes.small_foreign(dtype) or _dtypes.key_rule(dtype.newbyteorder("=")) is not None
 
 
@@ -359,11 +357,9 @@ def hash_plan(items, tests, request, forced):
 
 def _by_comparison(first, second, wanted):
     """The masks by NumPy's sort, which no choice of keys makes slow."""
-    if _dtypes.small_foreign(first.dtype):
-        first, second = _dtypes.as_float32(first), _dtypes.as_float32(second)
+    first, second = map(_dtypes.without_small_foreign, (first, second))
     if first.dtype.kind == "c":  # NumPy's sort misplaces NaN of foreign byte order
-        native = first.dtype.newbyteorder("=")
-        first, second = first.astype(native, copy=False), second.astype(native, copy=False)
+        first, second = _dtypes.native(first), _dtypes.native(second)
     pairs = ((first, second), wanted.first), ((second, first), wanted.second)
     with np.errstate(invalid="ignore"):  # signalling NaN would warn
         return tuple(

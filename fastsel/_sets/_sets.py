@@ -461,9 +461,8 @@ def _base_arrays(ar1, ar2, axis):
 def _native_items(array):
     """The array to pass to NumPy, which takes equal complex numbers of foreign byte order for
     different ones, and does not swap the bytes of characters that become StringDType."""
-    if type(array) is np.ndarray and array.dtype.kind in "cU" and not array.dtype.isnative:
-        return array.astype(array.dtype.newbyteorder("="))
-    return array
+    is_affected = type(array) is np.ndarray and array.dtype.kind in "cU"
+    return _dtypes.native(array) if is_affected else array
 
 
 def _in_common_dtype(ar1, ar2, axis):

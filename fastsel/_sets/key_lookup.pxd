@@ -1,5 +1,5 @@
 """Lookup of the keys of one array in a hash table of another array; see key_lookup.pyx."""
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from fastsel._sets.lookup_output cimport output_t
 from fastsel._unique.hash_table cimport table_t

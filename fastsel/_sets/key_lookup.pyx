@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._sets.lookup_output cimport fs_mark_first, room_for, write
+from fastsel._sets.lookup_output cimport mark_first, room_for, write
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, table_t)
 from fastsel._unique.keys cimport BATCH, keys_t, load_words
@@ -130,7 +130,7 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
         elif side.first_positions != NULL and is_any_found(slots, n):
             for j in range(n):
                 if slots[j]:
-                    fs_mark_first(
+                    mark_first(
                         side.first_positions + id_plus_1_of(table, slots[j]) - 1, positions[j])
         if marks != NULL and not are_tests and is_any_found(slots, n):
             for j in range(n):

@@ -3,31 +3,9 @@ cimport numpy as cnp
 
 from fastsel._core.copying cimport slice_t
 
-cdef extern from *:
-    """
-    #if defined(_MSC_VER)
-    #include <intrin.h>
-    #endif
-    /* Sets *first to position if *first is -1 or greater than position. Other threads may set
-       *first at the same time; most calls change nothing. */
-    static inline void fs_mark_first(Py_ssize_t *first, Py_ssize_t position)
-    {
-    #if defined(_MSC_VER)
-        __int64 seen = *(volatile __int64 *)first, before = seen;
-        while ((size_t)seen > (size_t)position
-               && (before = _InterlockedCompareExchange64(
-                       (volatile __int64 *)first, position, seen)) != seen)
-            seen = before;
-    #else
-        Py_ssize_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
-        while ((size_t)seen > (size_t)position
-               && !__atomic_compare_exchange_n(first, &seen, position, 1, __ATOMIC_RELAXED,
-                                               __ATOMIC_RELAXED)) {
-        }
-    #endif
-    }
-    """
-    void fs_mark_first(Py_ssize_t *first, Py_ssize_t position) noexcept nogil
+cdef extern from "atomics.h" nogil:
+    Py_ssize_t fs_load_relaxed(Py_ssize_t *a)
+    Py_ssize_t fs_exchange(Py_ssize_t *a, Py_ssize_t value)
 
 ctypedef struct output_t:
     Py_ssize_t *index         # by item: the position of its first test, or -1; NULL for values
@@ -46,6 +24,14 @@ cdef class Output:
     cdef readonly cnp.ndarray result
 
     cdef output_t *begin(self) except NULL
+
+
+cdef inline void mark_first(Py_ssize_t *first, Py_ssize_t position) noexcept nogil:
+    """Set first to position if it is -1 or greater than position. Other threads may set it at the
+    same time: a thread that has replaced a smaller number puts it back."""
+    while <size_t>fs_load_relaxed(first) > <size_t>position:
+        position = <Py_ssize_t>min(<size_t>fs_exchange(first, position), <size_t>position)
+
 
 cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
                        Py_ssize_t *positions) noexcept nogil

@@ -92,7 +92,7 @@ cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
         all_signs |= positions[j]
     if all_signs < 0:
         if output.default == NULL:
-            note_missing(output, start, n, positions)
+            note_missing(output, start, positions)
         else:           # defaults lie at offsets from the values, too
             to_default = output.default - output.values + start * step
         for j in range(n):      # without a branch, which would often be mispredicted
@@ -122,10 +122,10 @@ cdef inline void write_words(const any_t *values, const Py_ssize_t *positions, P
         memcpy(out + j * sizeof(any_t), values + positions[j], sizeof(any_t))
 
 
-cdef void note_missing(output_t *output, Py_ssize_t start, Py_ssize_t n,
+cdef void note_missing(output_t *output, Py_ssize_t start,
                        const Py_ssize_t *positions) noexcept nogil:
-    """Note the first item without a test, of n items of which at least one has no test."""
+    """Note the first item without a test, from `start` on; there is one."""
     cdef Py_ssize_t j = 0
     while positions[j] >= 0:
         j += 1
-    fs_mark_first(&output.first_missing, start + j)
+    mark_first(&output.first_missing, start + j)

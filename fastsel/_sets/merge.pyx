@@ -37,12 +37,11 @@ def exclusive_or(const number_t[::1] first not None, const number_t[::1] second 
     """The ascending numbers that are in exactly one array, as an array of the dtype, whose items
     are as wide. Both arrays are ascending and distinct, have no NaN, and nobody writes to them:
     otherwise the result is undefined. Any two arrays that nobody writes to are safe."""
-    cdef Merge job = Merge(dtype, sizeof(number_t))
     cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0], k
+    cdef Merge job = Merge(dtype, sizeof(number_t), n_first + n_second, threads)
     job.first = <const char *>&first[0] if n_first else NULL
     job.second = <const char *>&second[0] if n_second else NULL
     job.merge_range = <merge_t>&merge_range[number_t]
-    job.start(n_first + n_second, threads)
     for k in range(1, job.chunks + 1):
         if n_first >= n_second:
             job.first_starts[k] = chunk_start(n_first, job.chunks, k)
@@ -83,17 +82,14 @@ cdef class Merge(Job):
     cdef Memory merged                    # the results of all chunks, with gaps
     cdef char *out                        # NULL in the pass that merges
 
-    def __init__(self, cnp.dtype dtype, Py_ssize_t width):
+    def __init__(self, cnp.dtype dtype, Py_ssize_t width, Py_ssize_t size, int threads):
         self.dtype, self.width = dtype, width
-
-    cdef int start(self, Py_ssize_t size, int threads) except -1:
-        self.chunks = chunk_count(size, threads, self.width)
+        self.chunks = chunk_count(size, threads, width)
         self.first_starts = new_intp(self.chunks + 1)
         self.second_starts = new_intp(self.chunks + 1)
         self.first_starts[0] = self.second_starts[0] = 0
         self.offsets = new_intp(self.chunks + 1)
-        self.merged = new_memory(size, self.width, b"B")
-        return 0
+        self.merged = new_memory(size, width, b"B")
 
     cdef cnp.ndarray merge(self, int threads):
         cdef cnp.ndarray result

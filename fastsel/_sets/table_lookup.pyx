@@ -156,10 +156,6 @@ cdef Tables table_of_few(cnp.ndarray array, Rule rule, tuple seeds, Request requ
     return tables if tables.find() else None
 
 
-cdef uint8_t *data_of(cnp.ndarray mask) noexcept:
-    return NULL if mask is None else <uint8_t *>cnp.PyArray_DATA(mask)
-
-
 # ---- all keys in one table -------------------------------------------------------------
 
 
@@ -180,7 +176,8 @@ cdef class LookUp(Job):
         self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
         memset(&self.side, 0, sizeof(self.side))
         self.side.keys = keys.fields
-        self.side.mask = data_of(out)
+        if out is not None:
+            self.side.mask = <uint8_t *>cnp.PyArray_DATA(out)
         self.units = blocks_of(self.side.keys.size)
 
     cdef bint look_up_all(self, int threads) except -1:

@@ -109,11 +109,9 @@ cdef class LookUpEntries(Job):
         cdef const keys_t *keys = &self.table.keys.fields
         cdef uint64_t low = self.table.window.base, high = low + self.table.window.entries - 1
         cdef uint64_t word, key
-        cdef Py_ssize_t j, k, n = 0
+        cdef Py_ssize_t j
         cdef window_t window
-        for k in range(self.table.chunks):
-            n += self.table.outside[k]
-        for j in range(n):
+        for j in range(self.table.n_outside):
             word = load_word(
                 <const char *>self.table.outside_words.data + j * keys.width, keys.width)
             if not (has_nan and word == keys.rule.nan):

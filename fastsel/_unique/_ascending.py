@@ -34,7 +34,7 @@ def sort(values):
     """
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
         return None
-    native = _native(values)
+    native = _dtypes.native(values)
     if _by_kernel(native):
         result = _sorted(native, Request()).values
     else:
@@ -52,14 +52,13 @@ def argsort(values, with_ranks):
     without with_ranks. With ranks, the values are distinct, except NaN. NaN come last (in rows of
     float16, first), and keep their order unless NumPy's order of complex numbers distinguishes
     them."""
-    if _dtypes.small_foreign(values.dtype):
-        values = _dtypes.as_float32(values)
+    values = _dtypes.without_small_foreign(values)
     order = None
     if len(values) < 2:
         order = np.arange(len(values))
     elif values.dtype.kind in "OT":
         order = _order_of_objects(values)
-    elif _by_kernel(values := _native(values)):
+    elif _by_kernel(values := _dtypes.native(values)):
         if with_ranks:
             groups = _sorted(values, Request(index=True, inverse=True))
             found = groups and (groups.index, groups.finish(None)[0])
@@ -80,14 +79,6 @@ def ranks(order):
     result = np.empty(len(order), np.intp)
     result[order] = np.arange(len(order))
     return result
-
-
-def _native_dtype(dtype):
-    return dtype if dtype.isnative else dtype.newbyteorder("=")
-
-
-def _native(values):
-    return values.astype(_native_dtype(values.dtype), copy=False)
 
 
 def _by_kernel(values):

@@ -322,7 +322,8 @@ def outputs_of_rows(rows, request, equal_nan):
     keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
-    outputs = outputs_of(find_groups(keys, rows, request), request)
+    values, *others = outputs_of(find_groups(keys, rows, request), request)
+    outputs = (values if values.dtype == rows.dtype else values.astype(rows.dtype), *others)
     if rows.dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
         _put_smallest_nan(outputs, rows, request)
     return outputs

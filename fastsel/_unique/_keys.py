@@ -80,28 +80,24 @@ def keys_of(rows, equal_nan):
             return keys_of(numbers, equal_nan)
         return Keys(numbers, Rule(*_dtypes.loaded_key_rule(numbers.dtype, equal_nan)), SEEDS)
     if not dtype.isnative and dtype.kind in "iufcmM":
-        return keys_of(rows.astype(dtype.newbyteorder("=")), equal_nan)
+        return keys_of(_dtypes.native(rows), equal_nan)
     rule, width = _dtypes.key_rule(dtype), rows.nbytes // len(rows)
     if rule is None:
         return None
+    rows = np.ascontiguousarray(rows)
     is_key = width > 8 or width in (1, 2, 4, 8)
     if not (is_key and _rows_are_canonical(rows, rule, equal_nan)):
         return _canonical(rows, rule, width, equal_nan)
     return Keys(rows, raw_rule(_characters_of(rows)), SEEDS)
 
 
-def of_words(words):
-    """The Keys of an array of words that are equal if, and only if, their bits are equal."""
-    return Keys(words, raw_rule(), SEEDS)
-
-
 def _rows_are_canonical(rows, rule, equal_nan):
     """Are the bytes of rows, or of complex numbers, canonical keys? Nearly all are, and a check is
-    faster than writing keys. RAW rows need no check. Returns False without a check for other rows
-    that are not C-contiguous, and for extended and quad precision."""
+    faster than writing keys. RAW rows need no check. Returns False without a check for extended and
+    quad precision."""
     if rule.kind == _dtypes.RAW:
         return True
-    if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD) or not rows.flags.c_contiguous:
+    if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD):
         return False
     threads = _threads.for_bytes(rows.nbytes)
     return are_canonical(rows, rule.width, Rule(*rule.part_rule(not equal_nan)), threads)

@@ -6,6 +6,7 @@ from fastsel._core import _gate, _threads
 from fastsel._unique import _keys, _plan, strings
 from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
 from fastsel._unique.groups import Request, values_at
+from fastsel._unique.keys import Keys
 from fastsel._unique.objects import groups_of_objects, take_objects
 
 
@@ -24,7 +25,8 @@ def groups_of(flat, request, equal_nan):
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    groups = _presorted_strings(items, request) or _hashed_strings(items)
+    runs = strings.find_runs(items)
+    groups = groups_of_runs(items, *runs, request) if runs else _hashed_strings(items)
     if groups is None:
         if request.ascending and (
             items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)
@@ -61,15 +63,6 @@ def is_nan(item, if_it_raises=False):
         return if_it_raises
 
 
-def _presorted_strings(items, request):
-    """The Groups of a 1-d array of str, or bytes, that ascend or descend already; None for other
-    arrays."""
-    runs = strings.find_runs(items)
-    if runs is None:
-        return None
-    return groups_of_runs(items, *runs, request)
-
-
 def _hashed_strings(array):
     """The Groups of a 1-d array of str objects, of bytes objects, or of StringDType, in order of
     first occurrence; None for other arrays, and if a string is missing.
@@ -82,7 +75,8 @@ def _hashed_strings(array):
     hashes = strings.hash_strings(array, _keys.SEEDS, threads)
     if hashes is None:
         return None
-    groups = find_groups(_keys.of_words(hashes), hashes, Request(True, True, True, ascending=False))
+    keys = Keys(hashes, _keys.raw_rule(), _keys.SEEDS)
+    groups = find_groups(keys, hashes, Request(True, True, True, ascending=False))
     index, (inverse, counts) = groups.index, groups.finish(None)
     if array.dtype.kind == "O":
         values = take_objects(array, index)

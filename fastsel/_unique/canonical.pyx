@@ -10,8 +10,6 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_u64, new_u8
-from fastsel._core.strided cimport (
-    advance, cursor_t, describe, item, run_length, seek, strided_t)
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.keys cimport BATCH, Rule, any_t, canonical, load_word, rule_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
@@ -177,83 +175,64 @@ cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssiz
 def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
                    Rule rule not None, bint collapse, cnp.ndarray out not None,
                    uint64_t[::1] unequal, int threads):
-    """Write the canonical form of items, in C order, to out: `keys` keys of equal width. There is
-    at least one key, and no key is empty. If keys of out are wider than their items, zeros follow.
+    """Write the canonical form of items to out: `keys` keys of equal width. Both arrays are
+    C-contiguous. There is at least one key, and no key is empty. If keys of out are wider than
+    their items, zeros follow.
 
-    kind and width describe a field, whose rule is `rule`. With collapse,
-    all fields of a key become nan if one of them is nan. unequal, if not None, becomes the bitmask
-    of the keys that have a nan. A NaT counts as nan only if it equals no item.
+    kind and width describe a field, whose rule is `rule`. With collapse, all fields of a key become
+    nan if one of them is nan. unequal, if not None, becomes the bitmask of the keys that have a
+    nan. A NaT counts as nan only if it equals no item.
     """
     cdef WriteKeys job = WriteKeys()
-    describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
-    job.owned = items, out
-    job.itemsize = cnp.PyArray_ITEMSIZE(items)
+    job.owned, job.items = (items, out), <const char *>cnp.PyArray_DATA(items)
     job.kind, job.width, job.collapse = <field_kind>kind, width, collapse
     job.rule = rule.words
-    job.keys = keys
-    job.items_per_key = job.items.size // keys
+    job.keys, job.used = keys, cnp.PyArray_NBYTES(items) // keys
     job.key_width = cnp.PyArray_NBYTES(out) // keys
     job.units = blocks_of(keys)
     job.chunks = chunk_count(job.units, threads, 64 * job.key_width)
     job.out, job.unequal = <char *>cnp.PyArray_DATA(out), unequal
-    job.find_padded()
     job.run(threads)
 
 
 cdef class WriteKeys(Job):
     cdef object owned             # the arrays that `items` and `out` point to
-    cdef strided_t items          # keys * items_per_key items, in C order
-    cdef Py_ssize_t itemsize
+    cdef const char *items
     cdef field_kind kind
     cdef Py_ssize_t width         # bytes of a field
     cdef rule_t rule
     cdef Py_ssize_t keys
-    cdef Py_ssize_t items_per_key
+    cdef Py_ssize_t used          # bytes of the items of a key
     cdef Py_ssize_t key_width     # bytes of a key: its items, then zeros
-    cdef bint pads                # the keys are raw, need padding, and lie `stride` bytes apart
-    cdef Py_ssize_t stride
     cdef bint collapse            # all fields of a key become nan if one is nan
     cdef char *out
     cdef uint64_t[::1] unequal    # bitmask of the keys that have a nan, or None
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t key = self.begin(k) * 64, stop = min(self.begin(k + 1) * 64, self.keys)
-        cdef Py_ssize_t used = self.items_per_key * self.itemsize
         cdef char *out
         cdef bint has_nan
         cdef uint64_t word = 0
-        cdef cursor_t cursor
-        if self.pads:
-            self.pad(key, stop, used)
+        if self.kind == RAW and self.used < self.key_width <= 8:
+            self.pad(key, stop)
             return
-        seek(&cursor, &self.items, key * self.items_per_key)
         while key < stop:
             out = self.out + key * self.key_width
-            has_nan = self.write_items(&cursor, out)
-            memset(out + used, 0, self.key_width - used)
+            has_nan = self.write_fields(self.items + key * self.used, out)
+            memset(out + self.used, 0, self.key_width - self.used)
             if has_nan:
                 word |= <uint64_t>1 << (key & 63)
                 if self.collapse:
-                    self.write_nan(out, used)
+                    self.write_nan(out)
             key += 1
             if self.unequal is not None and ((key & 63) == 0 or key == stop):
                 self.unequal[(key - 1) >> 6] = word
                 word = 0
 
-    cdef void find_padded(self) noexcept:
-        """Find out whether keys become words by padding, and how far apart they lie."""
-        cdef strided_t *items = &self.items
-        cdef Py_ssize_t used = self.items_per_key * self.itemsize
-        cdef int inner = items.ndim - 1
-        cdef bint adjacent = items.strides[inner] == self.itemsize
-        self.pads = self.kind == RAW and used < self.key_width <= 8 and (
-            (inner == 0 and (adjacent or self.items_per_key == 1))
-            or (inner == 1 and adjacent and items.shape[1] == self.items_per_key))
-        self.stride = used if inner == 0 and adjacent else items.strides[0]
-
-    cdef void pad(self, Py_ssize_t key, Py_ssize_t stop, Py_ssize_t used) noexcept nogil:
-        """Write keys of 3, 5, 6 or 7 bytes as words: two halves that overlap, and zeros."""
-        cdef const char *source = self.items.data + key * self.stride
+    cdef void pad(self, Py_ssize_t key, Py_ssize_t stop) noexcept nogil:
+        """Write raw keys of 3, 5, 6 or 7 bytes as words: two halves that overlap, and zeros."""
+        cdef Py_ssize_t used = self.used
+        cdef const char *source = self.items + key * used
         cdef char *out = self.out + key * self.key_width
         cdef int shift = <int>(8 * (used - self.key_width // 2))
         cdef uint16_t low2, high2
@@ -270,30 +249,13 @@ cdef class WriteKeys(Job):
                 memcpy(&high4, source + used - 4, 4)
                 word8 = low4 | <uint64_t>high4 << shift
                 memcpy(out, &word8, 8)
-            source += self.stride
+            source += used
             out += self.key_width
             key += 1
 
-    cdef bint write_items(self, cursor_t *cursor, char *out) noexcept nogil:
-        """Write the items of one key. Returns whether a field is nan."""
-        cdef Py_ssize_t left = self.items_per_key, length, together, j
-        cdef Py_ssize_t stride = self.items.strides[self.items.ndim - 1]
-        cdef const char *source
-        cdef bint has_nan = False
-        while left:
-            length = run_length(cursor, &self.items, left)
-            source = item(cursor, &self.items)
-            together = length if stride == self.itemsize else 1
-            for j in range(length // together):
-                has_nan |= self.write_fields(source + j * stride, together * self.itemsize, out)
-                out += together * self.itemsize
-            advance(cursor, &self.items, length)
-            left -= length
-        return has_nan
-
-    cdef bint write_fields(self, const char *source, Py_ssize_t size, char *out) noexcept nogil:
-        """Write adjacent fields of `size` bytes in all. Returns whether a field is nan."""
-        cdef Py_ssize_t field
+    cdef bint write_fields(self, const char *source, char *out) noexcept nogil:
+        """Write the fields of one key. Returns whether a field is nan."""
+        cdef Py_ssize_t size = self.used, field
         cdef bint has_nan = False
         if self.kind == RAW:
             memcpy(out, source, size)
@@ -314,14 +276,14 @@ cdef class WriteKeys(Job):
             has_nan = write_words(&self.rule, source, size, out, <uint8_t>self.rule.nan)
         return has_nan
 
-    cdef void write_nan(self, char *out, Py_ssize_t used) noexcept nogil:
+    cdef void write_nan(self, char *out) noexcept nogil:
         """Overwrite a key with the key that all keys with a nan get."""
         cdef Py_ssize_t field
         if self.kind == WORD:
-            for field in range(used // self.width):
+            for field in range(self.used // self.width):
                 memcpy(out + field * self.width, &self.rule.nan, self.width)
         else:
-            memset(out, 0xff, used)
+            memset(out, 0xff, self.used)
 
 
 cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,

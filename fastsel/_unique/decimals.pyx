@@ -40,8 +40,6 @@ cdef class Decimals(Groups):
     cpdef bint find(self) except -1:
         cdef Search search = self.search, of_integers
         cdef Keys keys
-        if search.window is None or not search.scale:
-            return False
         keys = integers_of(search.keys, search.scale, False, search.copy_threads)
         if keys is None:
             return False
@@ -80,7 +78,7 @@ cdef class Decimals(Groups):
             positions = <const Py_ssize_t *>cnp.PyArray_DATA(index)
         with nogil:
             restore_bits(keys, <uint64_t *>words, groups, positions)
-        return self.like_rows(integers)
+        return integers
 
     cpdef tuple finish(self, ranks):
         return self.dense.finish(ranks)

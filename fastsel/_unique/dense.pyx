@@ -56,8 +56,6 @@ cdef class Dense(Groups):
         cdef bint by_position = search.by_position
         cdef bint are_words = keeps_words(&keys.rule) or not by_position
         cdef int threads = search.copy_threads
-        if search.window is None:
-            return False
         self.table = WindowTable(
             search.keys, search.window, by_position, count_tables(search), threads)
         if not self.table.fill():
@@ -83,6 +81,7 @@ cdef class Dense(Groups):
         cdef int threads = search.threads if outside > MIN_SHARED else 1
         cdef cnp.ndarray words
         cdef Keys keys
+        cdef uint64_t word
         if outside == 0:
             return 0
         words = self.table.outside_keys()
@@ -97,13 +96,10 @@ cdef class Dense(Groups):
             self.rest.index = None      # frees its memory
         words = self.rest.values
         for g in range(cnp.PyArray_SIZE(words)):
-            self.below += self.ordered(words, g) < self.table.window.base
+            word = load_word(
+                <const char *>cnp.PyArray_DATA(words) + g * keys.fields.width, keys.fields.width)
+            self.below += ordered_key_of(keys.fields.order_map, word) < self.table.window.base
         return 0
-
-    cdef uint64_t ordered(self, cnp.ndarray words, Py_ssize_t g) noexcept:
-        cdef Py_ssize_t width = self.search.keys.fields.width
-        return ordered_key_of(self.search.keys.fields.order_map, load_word(
-            <const char *>cnp.PyArray_DATA(words) + g * width, width))
 
     cdef Py_ssize_t rest_groups(self):
         return 0 if self.rest is None else cnp.PyArray_SIZE(self.rest.values)
@@ -112,6 +108,7 @@ cdef class Dense(Groups):
 
     cdef int set_ascending(self, bint by_position, bint are_words) except -1:
         cdef Search search = self.search
+        cdef const keys_t *keys = &search.keys.fields
         cdef int threads = search.copy_threads
         cdef cnp.npy_intp groups = self.in_window + self.rest_groups()
         cdef WriteValues write
@@ -130,11 +127,12 @@ cdef class Dense(Groups):
         write.first = self.below
         write.run(threads)
         if not self.table.are_integers:     # float16, of which no key is outside of the window
-            restore_halves(&search.keys.fields, <uint16_t *>write.values, groups)
+            with nogil:
+                to_words(keys.order_map, <uint16_t *>write.values, groups)
+                restore_bits(keys, <uint16_t *>write.values, groups, NULL)
         if self.rest is not None:
             words = self.rest.values
             self.values.view(words.dtype)[self.rest_ids()] = words
-        self.values = self.like_rows(self.values)
         return 0
 
     cdef cnp.ndarray rest_ids(self):
@@ -216,13 +214,6 @@ cdef class Dense(Groups):
         for g in range(ids.shape[0]):
             ids[g] = ranks.rank(ids[g])
         return out
-
-
-cdef void restore_halves(const keys_t *keys, uint16_t *values, Py_ssize_t groups) noexcept:
-    """Replace the ordered keys of float16 by the items."""
-    with nogil:
-        to_words(keys.order_map, values, groups)
-        restore_bits(keys, values, groups, NULL)
 
 
 cdef int count_tables(Search search) except -1:

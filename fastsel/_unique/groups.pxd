@@ -60,7 +60,6 @@ cdef class Groups(Job):
     cpdef tuple positions(self, ranks)
     cdef int set_first_occurrences(self, cnp.ndarray bits) except -1
     cdef int set_by_mask(self, Bitmask mask) except -1
-    cdef object like_rows(self, values)
 
 
 cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total)

@@ -38,11 +38,6 @@ cdef enum:
     TAKE_COST = 8
 
 
-cdef inline bint is_half(const keys_t *keys) noexcept nogil:
-    """Are the keys float16?"""
-    return keys.width == 2 and keys.order_map[1] != 0
-
-
 cdef class Request:
     def __init__(self, bint index=False, bint inverse=False, bint counts=False,
                  bint ascending=True, bint grouped=False, Py_ssize_t lookups=0,
@@ -131,8 +126,9 @@ cdef class Search:
         """Does a direct-address table have to find first positions? If values ascend and are the
         canonical words, float16, or decimals, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
+        cdef bint are_halves = keys.width == 2 and keys.order_map[1] != 0
         return self.request.index or not (
-            self.ascending and (keeps_words(&keys.rule) or is_half(keys) or self.scale))
+            self.ascending and (keeps_words(&keys.rule) or are_halves or self.scale))
 
     @property
     def needs_group_ids(self):
@@ -151,7 +147,8 @@ cdef class Groups(Job):
         """Find the groups. Returns False if the algorithm gives way: if it does not serve these
         keys, or if it would take too long. After True, these attributes are set:
 
-        - values: an item, or slice, of each group, with the bits of its first occurrence
+        - values: an item, or slice, of each group, with the bits of its first occurrence; the
+          values of rows of foreign byte order may be native
         - index: the position of each group's first occurrence; None if it is not requested and
           the algorithm does not need it
         - direction: 1 if the values ascend, -1 if they descend, 0 if the algorithm does not say
@@ -209,13 +206,6 @@ cdef class Groups(Job):
         self.values = new_array(
             cnp.PyArray_NDIM(rows), shape, <cnp.dtype>cnp.PyArray_DESCR(rows))
         return compress(rows, 0, 1, mask, self.values, search.copy_threads)
-
-    cdef object like_rows(self, values):
-        """The values in the dtype of the rows, whose byte order may be foreign."""
-        cdef cnp.ndarray array = values
-        if cnp.PyArray_DESCR(array) == cnp.PyArray_DESCR(self.search.rows):
-            return values
-        return values.astype(self.search.rows.dtype, copy=False)
 
 
 cpdef Py_ssize_t table_count(Py_ssize_t nbytes, Py_ssize_t groups,

@@ -12,7 +12,6 @@ gap, too.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from fastsel._core.scratch cimport new_u16, new_u64, new_u8
 from fastsel._simd.blocks cimport fs_cells_t, log2_width
@@ -40,14 +39,10 @@ cdef class Quantiles:
     cdef int depth
 
     def __init__(self, const uint64_t[::1] sample not None, Py_ssize_t parts):
-        """sample ascends, and has at least `parts` ordered keys. parts is from 1 to MAX_PARTS:
+        """sample ascends, and has at least `parts` ordered keys. parts is from 2 to MAX_PARTS:
         otherwise the numbers of parts do not fit a byte."""
         cdef Py_ssize_t n = parts - 1, k
-        self.parts = parts
-        self.limits = self.part_of = None
-        if n == 0:
-            return
-        self.limits = new_u64(n)
+        self.parts, self.limits = parts, new_u64(n)
         for k in range(n):
             self.limits[k] = sample[sample.shape[0] * (k + 1) // parts]
         # If several quantiles are the same key, all but the first become this key plus 1, so that
@@ -127,9 +122,6 @@ cdef class Quantiles:
         cdef uint16_t part
         cdef uint64_t key
         cdef Py_ssize_t j, m = 0
-        if self.parts == 1:
-            memset(parts, 0, n)
-            return
         level.cells_of(keys, n, cells, cell_of)
         for j in range(n):
             part = part_of[cell_of[j]]
@@ -186,8 +178,6 @@ cdef class ScatterByValue(Scatter):
         cdef Py_ssize_t n = parts * SAMPLED_PER_PART, width = self.keys.width, changes
         cdef uint8_t[::1] items
         cdef uint64_t[::1] sample
-        if parts == 1:
-            return Quantiles(new_u64(1), 1)
         items, sample = new_u8(n * width), new_u64(n)
         draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
              <char *>&items[0], &changes)

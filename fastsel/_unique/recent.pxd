@@ -5,7 +5,7 @@ slot also has the id of its key's group, and a count."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
-from fastsel._unique.keys cimport BATCH, BLOCKS, canonical, keys_t, load_word
+from fastsel._unique.keys cimport BLOCKS, canonical, keys_t, load_word
 from fastsel._core.scratch cimport alloc_zeros
 
 cdef extern from "hashing.h" nogil:

@@ -356,8 +356,7 @@ cdef class Sorting(Groups):
         if keys.width >= 4:
             self.values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(data))
             outputs.values = <char *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
-        if outputs.index != NULL or outputs.values != NULL:
-            outputs.run(self.search.threads)
+        outputs.run(self.search.threads)
         if keys.width < 4:
             self.values = values_at(rows, self.index)
             return 0
@@ -367,7 +366,6 @@ cdef class Sorting(Groups):
                     restore_bits(keys, <uint64_t *>outputs.values, groups, outputs.index)
                 else:
                     restore_bits(keys, <uint32_t *>outputs.values, groups, outputs.index)
-        self.values = self.like_rows(self.values)
         return 0
 
     cpdef tuple finish(self, ranks):

@@ -17,7 +17,7 @@ from libc.string cimport memcmp
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_intp, new_u8
 from fastsel._simd.blocks cimport fs_prefetch
-from fastsel._unique.keys cimport AHEAD
+from fastsel._unique.keys cimport AHEAD, fs_hash_bytes
 
 cdef extern from "Python.h" nogil:
     bint PyUnicode_CheckExact(PyObject *string)
@@ -29,9 +29,6 @@ cdef extern from "Python.h" nogil:
     Py_ssize_t PyBytes_GET_SIZE(PyObject *string)
     const char *PyBytes_AS_STRING(PyObject *string)
     int PyUnicode_Compare(PyObject *string, PyObject *other)
-
-cdef extern from "hashing.h" nogil:
-    uint64_t fs_hash_bytes(const char *p, Py_ssize_t size, uint64_t seed, uint64_t factor)
 
 cdef extern from "numpy/arrayobject.h" nogil:
     ctypedef struct npy_string_allocator:

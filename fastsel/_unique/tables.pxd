@@ -1,10 +1,8 @@
 """One hash table per chunk; see tables.pyx. table_lookup.pyx looks up other keys in the merged
 table."""
-from libc.stdint cimport uint64_t
 
 from fastsel._core.scratch cimport Memory
 from fastsel._unique.groups cimport Groups
-from fastsel._unique.keys cimport keys_t
 from fastsel._unique.hash_table cimport table_t
 
 ctypedef struct chunk_table_t:

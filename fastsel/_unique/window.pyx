@@ -10,7 +10,7 @@ positions. No key outside throws the pass away, unless a chunk has no more room 
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
@@ -85,23 +85,20 @@ cdef class WindowTable(Job):
 
     cdef Py_ssize_t close_outside(self) noexcept:
         """Make the lists of all chunks one list, in the order of the keys. Returns its length."""
-        cdef Py_ssize_t k, j, n, total = 0, start, width = self.keys.fields.width
+        cdef Py_ssize_t k, n, start, width = self.keys.fields.width
         cdef char *words = <char *>self.outside_words.data
+        cdef Py_ssize_t *positions = &self.outside_positions[0]
+        self.n_outside = 0
         for k in range(self.chunks):
             start, n = k * (self.room + 64), self.outside[k]
-            if start > total and n:
-                for j in range(n):      # forward: the list moves towards the start
-                    self.outside_positions[total + j] = self.outside_positions[start + j]
-                    memcpy(words + (total + j) * width, words + (start + j) * width, width)
-            total += n
-        return total
+            memmove(positions + self.n_outside, positions + start, n * sizeof(Py_ssize_t))
+            memmove(words + self.n_outside * width, words + start * width, n * width)
+            self.n_outside += n
+        return self.n_outside
 
     cdef cnp.ndarray outside_keys(self):
         """The words of the keys outside of the window, after `close_outside`. Frees their list."""
-        cdef cnp.npy_intp n = 0
-        cdef Py_ssize_t k
-        for k in range(self.chunks):
-            n += self.outside[k]
+        cdef cnp.npy_intp n = self.n_outside
         out = cnp.PyArray_EMPTY(
             1, &n, cnp.NPY_UINT64 if self.keys.fields.width == 8 else cnp.NPY_UINT32, 0)
         memcpy(cnp.PyArray_DATA(out), self.outside_words.data, n * self.keys.fields.width)
