@@ -122,6 +122,8 @@ def comparable(items, tests):
     if "O" in (items.dtype.kind, tests.dtype.kind):
         return items.astype(object), tests.astype(object), None
     items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
+    if items.dtype != tests.dtype:  # NumPy may have no common dtype for a small foreign dtype
+        items, tests = map(_dtypes.without_small_foreign, (items, tests))
     tests, first = _membership.fewer_to_convert(items, tests)
     cast = _membership.converted(items, tests)
     if cast is None:

@@ -168,17 +168,31 @@ def _fits(default, dtype):
         return False
     with np.errstate(all="ignore"):
         cast = default.astype(dtype)
-        if kinds[1] in "fc":
-            return bool(np.isfinite(cast) == np.isfinite(default))
-        return bool(cast == default)
+        if kinds[1] in "fc":  # each part of a complex number
+            parts = (cast.real, default.real), (cast.imag, default.imag)
+            return all(np.isfinite(one) == np.isfinite(other) for one, other in parts)
+        return bool(cast == default or (_dtypes.is_nan(cast) and _dtypes.is_nan(default)))
+
+
+def as_stored(default, dtype):
+    """The default as an array of this dtype if it is a dtype of objects, or if the default stands
+    for a missing string; otherwise as it is. NumPy would make strings of ["a", 5], and an int of a
+    datetime64."""
+    has_objects = dtype.kind == "O"
+    if has_objects and isinstance(default, np.generic):
+        stored = np.empty((), object)
+        stored[()] = default
+        return stored
+    is_missing = default is getattr(dtype, "na_object", NO_DEFAULT)
+    if is_missing or (has_objects and not hasattr(default, "dtype")):
+        return np.array(default, dtype)
+    return default
 
 
 def _fitting_default(default, values, shape):
     """The default, C-contiguous and in the dtype of the values: one value, or row, for all items;
     or an array of the shape of the result."""
-    if values.dtype == object and not hasattr(default, "dtype"):
-        default = np.array(default, object)  # not the strings that np.asarray makes of ["a", 5]
-    default = _gate.as_array("default", default)
+    default = _gate.as_array("default", as_stored(default, values.dtype))
     check_default(default, values.dtype, shape)
     shape = values.shape[1:] if default.ndim < values.ndim else shape
     return np.asarray(_dtypes.cast(np.broadcast_to(default, shape), values.dtype), order="C")

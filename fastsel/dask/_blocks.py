@@ -80,9 +80,16 @@ def _as_dask(a):
 def one_block(name, a):
     """`a` as a dask array of one block."""
     if isinstance(a, da.Array):
-        return checked_array(name, a).rechunk(-1)
+        return rechunked(checked_array(name, a), -1)
     array = _gate.as_array(name, a)
     return da.from_array(array, chunks=-1, name=False if array.dtype.hasobject else None)
+
+
+def rechunked(x, chunks):
+    """``x.rechunk(chunks)``, also for arrays without items, which dask returns as they are."""
+    if x.size == 0:
+        return da.empty(x.shape, x.dtype, chunks=chunks)
+    return x.rechunk(chunks)
 
 
 def stand_in(x):

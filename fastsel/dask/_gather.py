@@ -89,7 +89,8 @@ def gather_nd(
     batch = _gather._checked_batch_dims(batch_dims, data, rows)
     depth = _gather._checked_depth(data, rows, batch)
     if in_memory:
-        chunks = (*data.chunks[:batch], *["auto"] * (rows.ndim - 1 - batch), -1)
+        size = "auto" if rows.size else -1
+        chunks = (*data.chunks[:batch], *[size] * (rows.ndim - 1 - batch), -1)
         rows = da.from_array(rows, chunks=chunks)
     else:
         rows = rows.rechunk({**dict(enumerate(data.chunks[:batch])), rows.ndim - 1: -1})

@@ -7,7 +7,7 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel._sets._remap import NO_DEFAULT, check_default, check_keys, missing
+from fastsel._sets._remap import NO_DEFAULT, as_stored, check_default, check_keys, missing
 from fastsel.dask._blocks import (
     DaskArrayLike,
     blocks,
@@ -51,7 +51,8 @@ def remap(
     Raises
     ------
     ValueError, TypeError
-        When called, as `fastsel.remap`, or if the blocks are not NumPy arrays.
+        When called, as `fastsel.remap`, or if the blocks are not NumPy arrays. When computed, if a
+        dask array of one default, or row, does not fit.
     ValueError
         When computed, if there is no default and an item is not among the keys. The message names
         the first such item of a block, and its position in the whole `a`.
@@ -82,7 +83,8 @@ def remap(
         block_of_result = (*block, *(0,) * len(rows))
         sources = [key, (keys.name, 0), (values.name, *(0,) * values.ndim), places[block]]
         if defaults is not None:
-            sources.append((defaults.name, *block_of_result))
+            same = defaults.ndim < values.ndim
+            sources.append((defaults.name, *((0,) * defaults.ndim if same else block_of_result)))
         tasks[(name, *block_of_result)] = task(_remap_block, *sources, **options)
     sources = [array for array in (x, keys, values, defaults) if array is not None]
     meta = np.empty((0,) * len(shape), values.dtype)
@@ -90,14 +92,26 @@ def remap(
 
 
 def _defaults(default, x, values, shape):
-    """(defaults, options): the defaults as a dask array with the blocks of the result; or None, and
-    the default as an option of each task, if it is the same for all items."""
-    if not isinstance(default, da.Array) and np.ndim(default) < values.ndim:
-        check_default(np.asarray(default), values.dtype, values.shape[1:])
-        return None, {"default": default}
+    """(defaults, options): the defaults as a dask array, of one block if they are one value, or
+    row, for all items, otherwise with the blocks of the result; or None, and the default as an
+    option of each task."""
+    if not isinstance(default, da.Array):
+        default = as_stored(default, values.dtype)
+        if np.ndim(default) < values.ndim:
+            check_default(np.asarray(default), values.dtype, values.shape[1:])
+            return None, {"default": default}
     defaults = checked_array("default", default)
-    if any(map(unknown, x.chunks)):
+    if defaults.ndim > 0:
         check_default(defaults._meta, values.dtype, defaults._meta.shape)
+    if defaults.ndim < values.ndim:
+        return one_block("default", defaults), {}
+    if any(map(unknown, x.chunks)):
+        blocks_of_result = x.numblocks + values.numblocks[1:]
+        if defaults.numblocks != blocks_of_result:
+            raise ValueError(
+                f"default must have the blocks of the result, {blocks_of_result}, where chunk "
+                f"sizes are unknown, got {defaults.numblocks}"
+            )
         return defaults, {}
     check_default(np.broadcast_to(np.empty(1, defaults.dtype), defaults.shape), values.dtype, shape)
     return da.broadcast_to(defaults, shape).rechunk(x.chunks + values.chunks[1:]), {}

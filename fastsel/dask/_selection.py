@@ -18,6 +18,7 @@ from fastsel.dask._blocks import (
     checked_array,
     layer,
     one_axis,
+    rechunked,
     stand_in,
     task,
     unknown,
@@ -269,13 +270,14 @@ def _fitted(condition, sizes, size, axis):
                 "the sizes"
             )
         return condition
-    beyond = condition.shape[0] - size
+    beyond, kept = condition.shape[0] - size, condition[:size]
     if beyond < 0:
         rest = da.zeros(-beyond, dtype=condition.dtype, chunks=max(sizes))
-        condition = da.concatenate([condition, rest])
-    elif beyond > 0:
-        condition = _with_check_beyond(condition[:size], count_nonzero(condition[size:]), axis)
-    return condition.rechunk((sizes,))
+        kept = da.concatenate([kept, rest])
+    kept = rechunked(kept, (sizes,))
+    if beyond > 0:
+        kept = _with_check_beyond(kept, count_nonzero(condition[size:]), axis)
+    return kept
 
 
 def _with_check_beyond(condition, count_beyond, axis):

@@ -196,9 +196,9 @@ def unique(
 
     Notes
     -----
-    In ascending order, NaN is last. Each value has the bits of the first item that equals it (-0.0
-    equals 0.0); NaN among sorted complex values has the bits and the index of the smallest NaN, as
-    in NumPy.
+    In ascending order, NaN is last (in slices of float16, NaN is first). Each value has the bits of
+    the first item that equals it (-0.0 equals 0.0); NaN among sorted complex values has the bits
+    and the index of the smallest NaN, as in NumPy.
     Time and memory are those of `fastsel.unique`. Specification: ONNX Unique-28.
 
     Examples
@@ -222,7 +222,9 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     if axis is not None and array.dtype.kind in "OT":
         # Slices of the inverse are compared: the group ids are in the order of the strings.
         wanted = True, *wanted[1:]
-        compared = _distinct.unique(array, return_inverse=True)[1]
+        compared = _distinct.unique(
+            array, return_inverse=True, equal_nan=False, sorted=bool(sorted)
+        )[1]
     outputs = _distinct.unique(
         compared, *wanted, axis, equal_nan=equal_nan, sorted=bool(sorted)
     )  # fmt: skip

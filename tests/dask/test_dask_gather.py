@@ -158,6 +158,13 @@ def test_index_out_of_bounds_in_a_block_of_unknown_size_is_named_within_its_bloc
         lazy.compute()
 
 
+def test_a_batch_of_length_0_gathers_nothing():
+    indices = np.zeros((0, 4, 1), int)
+    for rows in (indices, da.from_array(indices, chunks=2)):
+        result = fastsel.dask.gather_nd(da.zeros((0, 9), chunks=3), rows, 1)
+        assert_equal(result, np.zeros((0, 4)))
+
+
 def test_blocks_that_no_index_addresses_are_not_computed():
     def fail_beyond(block, block_info):
         if block_info[0]["chunk-location"] != (1,):

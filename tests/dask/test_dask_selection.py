@@ -98,6 +98,16 @@ def test_condition_may_select_beyond_the_end_of_an_array_without_items(dtype):
             fastsel.dask.compress([0, 0, 1], da.zeros(shape), axis).compute()
 
 
+@pytest.mark.parametrize("length", [0, 3])
+def test_lazy_conditions_of_an_array_with_an_inner_axis_of_length_0_select_nothing(length):
+    x = da.zeros((2, 0, 5), chunks=(1, 1, 5))
+    condition = da.zeros(length, dtype=bool, chunks=2)
+    assert_equal(fastsel.dask.extract(condition, x), np.zeros(0))
+    assert_equal(fastsel.dask.compress(condition, x), np.zeros(0))
+    with pytest.raises(IndexError, match="selects beyond the end"):
+        fastsel.dask.extract(da.ones(3, dtype=bool, chunks=2), x).compute()
+
+
 def test_lengths_are_known_if_the_condition_is_in_memory():
     x = da.zeros((6, 4), chunks=2)
     assert fastsel.dask.compress([0, 1, 1, 1, 0, 0], x, 0).chunks == ((1, 2, 0), (2, 2))

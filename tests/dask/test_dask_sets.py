@@ -281,6 +281,43 @@ def test_remap_keeps_items_and_names_missing_ones(has_unknown_sizes):
         fastsel.dask.remap(x, [*range(9), 10, 11], np.arange(11)).compute()
 
 
+@pytest.mark.parametrize("has_unknown_sizes", [False, True])
+def test_remap_takes_one_default_as_a_dask_array(has_unknown_sizes):
+    a = np.array([3, 1, 3, 0])
+    x = da.from_array(a, chunks=2)
+    x = of_unknown_sizes(x) if has_unknown_sizes else x
+    default = da.from_array(a, chunks=3).max()
+    assert_equal(fastsel.dask.remap(x, [3], [9], default=default), np.array([9, 3, 9, 3]))
+    rows, row = np.array([[9, 8]]), np.array([1, 2])
+    expected = fastsel.remap(a, [3], rows, default=row)
+    lazy = fastsel.dask.remap(x, [3], rows, default=da.from_array(row, chunks=1))
+    assert_equal(lazy, expected)
+    narrow = fastsel.dask.remap(x, [3], np.array([9], "u1"), default=-default)
+    with pytest.raises(TypeError, match="default must fit the dtype of values, uint8, got -3"):
+        narrow.compute()
+
+
+def test_remap_takes_a_list_of_objects_as_default():
+    x, values = da.from_array(np.array([3, 1, 3, 0]), chunks=2), np.array([None], object)
+    for default in (["a", 5, "b", 6], np.datetime64("2026", "ns")):
+        expected = fastsel.remap(np.array([3, 1, 3, 0]), [3], values, default=default)
+        result = fastsel.dask.remap(x, [3], values, default=default).compute()
+        assert result.tolist() == expected.tolist()
+        assert [*map(type, result)] == [*map(type, expected)]
+
+
+def test_remap_takes_values_without_items_in_several_chunks():
+    values = da.zeros((0, 0), chunks=((0,), (0, 0)))
+    result = fastsel.dask.remap(da.zeros(2, chunks=1), np.zeros(0), values, default=5)
+    assert_equal(result, np.zeros((2, 0)))
+
+
+def test_remap_refuses_a_default_of_other_blocks_where_sizes_are_unknown():
+    x = of_unknown_sizes(da.ones((4, 2), chunks=2, dtype=int))
+    with pytest.raises(ValueError, match=r"default must have the blocks .* \(2, 1\), .* got \(4,"):
+        fastsel.dask.remap(x, [1], [1], default=da.ones((4, 2), chunks=(1, 2), dtype=int))
+
+
 def test_remap_refuses_arguments_that_do_not_fit_at_once():
     x = da.ones((4, 3), chunks=2, dtype=int)
     for error, text, arguments, default in (

@@ -6,6 +6,7 @@ import reference
 from arrays import DTYPES, make, scattered
 from comparison import assert_same
 from layouts import LAYOUTS, as_swapped, has_layout
+from numpy.dtypes import StringDType
 
 import fastsel.onnx as fx
 from fastsel.onnx import UniqueOutputs
@@ -211,6 +212,20 @@ def test_unique_slices_of_strings_equal_the_reference(dtype, axis, sorted):
     assert y.tolist() == values.tolist()
     for ours, theirs in zip(actual, expected, strict=True):
         assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("sorted", [0, 1])
+def test_unique_slices_of_strings_with_nan_stay_apart(sorted):
+    X = np.array([["b", np.nan], ["b", "a"], ["b", np.nan]], StringDType(na_object=np.nan))
+    for equal_nan in (False, True):
+        outputs = fx.unique(X, axis=0, sorted=sorted, equal_nan=equal_nan)
+        assert outputs.counts.tolist() == [1, 1, 1]
+        assert sorted == 0 or outputs.indices.tolist() == [1, 0, 2]
+
+
+def test_unique_slices_in_order_of_first_occurrence_need_no_order():
+    X = np.array([["b", None], ["a", "b"], ["b", None]], StringDType(na_object=None))
+    assert fx.unique(X, axis=0, sorted=0).counts.tolist() == [2, 1]
 
 
 def test_unique_strings_are_in_the_order_of_code_points():

@@ -1,9 +1,11 @@
 """index_in: the position of the first test element that equals an item, or -1."""
 
+import itertools
+
 import numpy as np
 import pytest
 import reference
-from arrays import DTYPES, grouped, in_a_row, objects, scattered
+from arrays import DTYPES, ML_DTYPES, grouped, in_a_row, objects, scattered
 from comparison import assert_same, two_arrays
 from forcing import ALGORITHMS, force
 from hypothesis import given
@@ -325,3 +327,28 @@ def test_more_keys_than_32_bits_can_number_are_divided_into_pieces(dtype, axis, 
 def test_the_index_of_items_in_one_dimension_owns_its_memory(size):
     for items in (np.arange(size), np.arange(size) * 1.1, np.arange(size).astype("S8")):
         assert fastsel.index_in(items, items[:1000]).flags.owndata
+
+
+@pytest.mark.parametrize("name", ML_DTYPES)
+@pytest.mark.parametrize("other", ["?", "i1", "u4", "i8", "f2", "f4", "f8", "c8", "M8[s]", "S3"])
+def test_small_foreign_numbers_equal_the_same_numbers_of_other_dtypes(name, other):
+    values = ML_DTYPES[name].type
+    numbers = [1.0, 0.0, 1.0] if np.dtype(other).kind == "b" else [1.0, 0.0, 1.5, -1.0]
+    # Some of the dtypes have no 0, no fraction or no sign: they hold other numbers then.
+    foreign = np.array([values(number) for number in (1.0, 0.0, 1.0)])
+    others = np.array([*numbers, 1.0]).astype(other)
+    for one, two in ((foreign, others), (others, foreign)):
+        expected = np.full(len(one), -1)
+        if np.dtype(other).kind in "biufc":
+            equal = one.astype("c16")[:, None] == two.astype("c16")
+            expected = np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
+        assert np.array_equal(fastsel.index_in(one, two), expected)
+        assert np.array_equal(fastsel.index_in(one[:, None], two[:, None], axis=0), expected)
+        positions = np.arange(len(two))
+        assert np.array_equal(fastsel.remap(one, two, positions, default=-1), expected)
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(ML_DTYPES, 2)])
+def test_small_foreign_numbers_equal_the_same_numbers_of_other_foreign_dtypes(one, other):
+    items, tests = (np.array([ML_DTYPES[name].type(1.0)]) for name in (one, other))
+    assert fastsel.index_in(items, tests) == [0]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
+from numpy.dtypes import StringDType
 from special_numbers import numbers_with_nan_and_zeros
 
 import fastsel
@@ -229,6 +230,8 @@ def test_a_single_item_gives_an_array():
         *[("f4", np.nan), ("f4", np.inf), ("f4", 2**40), ("c8", 1.5), ("f8", 3), ("O", None)],
         *[("S3", b"abc"), ("U2", "é"), ("M8[s]", np.datetime64("NaT")), ("?", False)],
         *[("i4", np.array([5, 6], "i2")), ("f8", [1, 2]), ("O", ["a", 5])],
+        *[("M8[D]", np.datetime64("NaT", "ns")), ("m8[D]", np.timedelta64("NaT", "s"))],
+        *[("c8", complex(np.nan, 1)), (StringDType(na_object=None), None)],
     ],
 )
 def test_defaults_that_fit(dtype, default):
@@ -248,12 +251,20 @@ def test_defaults_that_fit(dtype, default):
         *[("?", 1), ("f8", 1j), ("U2", "abc"), ("S3", "abc"), ("i4", "5"), ("i4", None)],
         *[("M8[s]", np.datetime64("2026-01-01T00:00:00.5")), ("i8", np.datetime64("2026"))],
         *[("u1", [1, 2]), ("i4", np.array([1, 2])), ("f4", [1.5, 2.5]), ("U2", ["a", "abc"])],
+        *[("c8", complex(np.nan, 1e300)), ("c8", complex(1e300, np.inf)), (StringDType(), None)],
     ],
 )
 def test_defaults_that_do_not_fit_raise_an_error(dtype, default):
     for items in ([1, 9], [1, 1]):
         with pytest.raises(TypeError, match="default must fit the dtype of values"):
             fastsel.remap(items, [1, 2], np.zeros(2, dtype), default=default)
+
+
+@pytest.mark.parametrize("default", [np.datetime64("2026", "ns"), np.int64(4), np.float32(1.5)])
+def test_a_scalar_is_the_default_of_objects_as_it_is(default):
+    result = fastsel.remap([1, 9, 8], [1], np.array([None]), default=default)
+    assert result[0] is None
+    assert all(type(item) is type(default) and item == default for item in result[1:])
 
 
 def test_a_default_of_another_shape_raises_an_error():
