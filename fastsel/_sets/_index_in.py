@@ -64,14 +64,14 @@ def index_in(
 
     Notes
     -----
-    **Equality.** Numbers are compared as in `isin`; an 8 byte integer and a float are compared as
-    floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
-    numbers and strings, are never equal. Two structured items, or two strings of StringDType, are
-    equal if `unique` puts them into one group.
+    **Equality.** Numbers are compared as in `isin`, those of ml_dtypes as float32; an 8 byte
+    integer and a float are compared as floats. Objects are compared with ``==``. Items of dtypes
+    that NumPy does not compare, such as numbers and strings, are never equal. Two structured items,
+    or two strings of StringDType, are equal if `unique` puts them into one group.
 
     **Time and memory.** Time and memory are those of `isin`, and 8 bytes for each item of
-    `element`. If objects are not all Python numbers, str, bytes or None, each object is compared
-    with each test element.
+    `element`. If objects are not all Python numbers, str, bytes, None, dates, Decimal, Fraction,
+    UUID, scalars of pandas, or tuples of these, each object is compared with each test element.
 
     **Threads.** The result is the same for every number of threads and every seed.
 
@@ -224,9 +224,13 @@ def _index_of_objects(items, tests):
     """The index of objects: by Python's hash if it agrees with ``==``; otherwise each test is
     compared with all items."""
     if _membership.are_hashed_by_value(items.tolist(), tests.tolist()):
-        positions = {test: k for k, test in reversed([*enumerate(tests.tolist())]) if test == test}
-        index = (positions.get(item, -1) for item in items.tolist())
-        return np.fromiter(index, np.intp, len(items))
+        numbered = reversed([*enumerate(tests.tolist())])
+        try:
+            positions = {test: k for k, test in numbered if test == test}
+            index = (positions.get(item, -1) for item in items.tolist())
+            return np.fromiter(index, np.intp, len(items))
+        except TypeError:  # an object has no hash
+            pass
     index = np.full(len(items), -1)
     for k in reversed(range(len(tests))):
         index[(items == tests[k : k + 1]).astype(bool)] = k

@@ -42,8 +42,10 @@ MANY_TESTS = 16
 MIN_HASHED = 8
 
 # Types for which a set finds the objects that ``==`` finds, except NaN: the results of ``==`` are
-# bool, and equal objects have equal hashes.
-_HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
+# bool, and equal objects have equal hashes. A tuple is compared by its items. The types of
+# _VALUE_MODULES are among them: dates and times, Decimal, Fraction, UUID, and pandas' scalars.
+_HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None), tuple}
+_VALUE_MODULES = {"datetime", "decimal", "fractions", "uuid", "pandas"}
 
 
 # Types of which all objects have one order. NumPy's sort raises an error for other objects, or not,
@@ -225,8 +227,17 @@ def _comparable_bytes(tests):
 
 
 def are_hashed_by_value(*lists):
-    """Do hash and equality of these Python objects agree with NumPy's ``==``?"""
-    return all(set(map(type, items)) <= _HASHED_BY_VALUE for items in lists)
+    """Do hash and equality of these Python objects agree with NumPy's ``==``, if each of them has a
+    hash?"""
+    objects = [*itertools.chain(*lists)]
+    while objects:
+        types = {*map(type, objects)}
+        modules = {other.__module__.partition(".")[0] for other in types - _HASHED_BY_VALUE}
+        if not modules <= _VALUE_MODULES:
+            return False
+        nested = objects if tuple in types else ()
+        objects = [item for items in nested if type(items) is tuple for item in items]
+    return True
 
 
 def among_objects(items, tests, invert):
@@ -237,8 +248,11 @@ def among_objects(items, tests, invert):
     items, tests = items.tolist(), tests.tolist()
     if not are_hashed_by_value(items, tests):
         return None
-    test_set = {test for test in tests if test == test}
-    return np.fromiter((item in test_set for item in items), bool, len(items)) ^ invert
+    try:
+        test_set = {test for test in tests if test == test}
+        return np.fromiter((item in test_set for item in items), bool, len(items)) ^ invert
+    except TypeError:  # an object has no hash
+        return None
 
 
 def _masks_without_nan(first, second, wanted):

@@ -1,7 +1,11 @@
 """The rules of NumPy's set functions: signatures, `kind`, `assume_unique`, array-likes, objects."""
 
+import datetime
 import inspect
 import itertools
+import uuid
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -287,6 +291,42 @@ def test_setdiff1d_of_objects_without_a_common_order_returns_or_raises_as_in_num
                 assert ours[:2] == theirs[:2] if theirs[0] == "raises" else ours[0] == "returns"
                 if theirs[0] == "returns":
                     assert ours[1].tolist() == theirs[1].tolist()
+
+
+NOON = datetime.datetime(2026, 1, 1, 12)
+VALUES = {
+    "dates": [NOON.date(), NOON, NOON.replace(tzinfo=datetime.UTC), NOON.time(), NOON - NOON],
+    "numbers": [Decimal("0.5"), 0.5, Fraction(1, 2), Decimal("NaN"), Decimal(2), 2, 2 + 0j, True],
+    "tuples": [(1, "a"), (1.0, "a"), ((1, 2), None), ((1, 2.0), None), (), (float("nan"),), "a"],
+    "tuples_of_lists": [(1, [2]), (1.0, [2]), ([2],), (2,), (2.0,), ("a",), ()],
+    "tuples_of_equal_to_all": [(1, EqualToAll()), (1, 2), (EqualToAll(), 2), (3, 4), ()],
+    "ids": [uuid.UUID(int=5), uuid.UUID(int=6), 5, "5", uuid.UUID(int=5)],
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("count", [1, 8, 60])
+def test_objects_that_are_hashed_are_found_as_by_comparison(kind, count):
+    rng = np.random.default_rng(count)
+    items, tests = np.empty(200, object), np.empty(count, object)
+    for array in (items, tests):
+        for k, number in enumerate(rng.integers(0, len(VALUES[kind]), len(array)).tolist()):
+            array[k] = VALUES[kind][number]
+    equal = [[k for k, test in enumerate(tests) if item == test] for item in items]
+    expected = [positions[0] if positions else -1 for positions in equal]
+    assert fastsel.index_in(items, tests).tolist() == expected
+    assert fastsel.isin(items, tests).tolist() == [index >= 0 for index in expected]
+
+
+def test_scalars_of_pandas_are_found():
+    pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
+    days = pandas.date_range("2026-01-01", periods=3000, tz="Europe/Paris").to_numpy(object)
+    assert fastsel.index_in(days[::-1], days).tolist() == [*range(2999, -1, -1)]
+    assert fastsel.isin(np.array([days[5], pandas.NaT, 3], object), days).tolist() == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_objects_of_equal_hashes_are_found_by_equality():
