@@ -399,3 +399,19 @@ def test_texts_in_any_strides_along_an_axis_equal_numpy(make, axis):
         assert fastsel.unique(array, axis=axis, sorted=False).tolist() == list(dict.fromkeys(array))
     broadcast = np.broadcast_to(np.array(make(3), object), 300_000)
     assert fastsel.unique(broadcast, axis=axis, return_counts=True)[1] == 300_000
+
+
+@pytest.mark.parametrize("size", [1, 2, 10, 99, 100, 101])
+@pytest.mark.parametrize("texts", [TEXTS, BYTES])
+def test_a_few_strings_equal_the_reference(texts, size):
+    items = objects(*(texts[7 * k % len(texts)] for k in range(size)))
+    for flags in ((), (True,), (False, True), (False, False, True), (True, True, True)):
+        ours = fastsel.unique(items, *flags)
+        expected = fastsel.unique(np.tile(items, 101), *flags)
+        values, expected_values = (found[0] if flags else found for found in (ours, expected))
+        assert values.tolist() == expected_values.tolist()
+        assert all(any(value is item for item in items) for value in values)
+    _, index, inverse, counts = fastsel.unique(items, True, True, True)
+    assert index.tolist() == [items.tolist().index(value) for value in values]
+    assert values[inverse].tolist() == items.tolist()
+    assert counts.tolist() == [items.tolist().count(value) for value in values]
