@@ -82,8 +82,9 @@ def remap(
     TypeError
         If the dtype of `values` cannot hold the default: an array needs a dtype that NumPy casts
         safely to the dtype of `values`; a single number needs a kind that this dtype can hold (no
-        float for integers), and a value that fits. If `out` is not an array of the dtype of
-        `values`, or if the dtypes of `a` and `keys` are as in the TypeError of `index_in`.
+        float for integers), and a value that fits; a string must not be longer; and a time must be
+        NumPy's (no datetime object). If `out` is not an array of the dtype of `values`, or if the
+        dtypes of `a` and `keys` are as in the TypeError of `index_in`.
 
     Notes
     -----
@@ -161,7 +162,7 @@ def check_default(default, dtype, shape):
 
 
 def _fits(default, dtype):
-    """Can a dtype hold a single number? A float may be rounded."""
+    """Can a dtype hold a single number or time? A float may be rounded."""
     kinds = default.dtype.kind + dtype.kind
     same_kind = set(kinds) <= {"i", "u"} or np.can_cast(default.dtype, dtype, "same_kind")
     if default.ndim > 0 or not same_kind:
@@ -175,18 +176,16 @@ def _fits(default, dtype):
 
 
 def as_stored(default, dtype):
-    """The default as an array of this dtype if it is a dtype of objects, or if the default stands
-    for a missing string; otherwise as it is. NumPy would make strings of ["a", 5], and an int of a
-    datetime64."""
-    has_objects = dtype.kind == "O"
-    if has_objects and isinstance(default, np.generic):
-        stored = np.empty((), object)
-        stored[()] = default
-        return stored
-    is_missing = default is getattr(dtype, "na_object", NO_DEFAULT)
-    if is_missing or (has_objects and not hasattr(default, "dtype")):
-        return np.array(default, dtype)
-    return default
+    """A default that is no array, as an array of this dtype, if it has objects or missing strings:
+    np.asarray would make strings of ["a", 5], and an array of objects of a missing string."""
+    if hasattr(default, "dtype") or not (dtype.kind == "O" or hasattr(dtype, "na_object")):
+        return default
+    objects = np.array(default, object)
+    if dtype.kind == "T" and not all(
+        isinstance(item, str) or item is dtype.na_object for item in objects.ravel().tolist()
+    ):
+        return default
+    return objects.astype(dtype, copy=False)
 
 
 def _fitting_default(default, values, shape):
@@ -212,7 +211,7 @@ def _by_lookup(items, keys, values, default, out, shape):
     compared = comparable(items.ravel(), keys)
     if compared is None:
         if not has_default:
-            raise missing(items, 0)
+            raise missing(items, 0, keys_dtype=keys.dtype)
         out[...] = default
         return out
     flat, keys, positions = compared
@@ -245,14 +244,19 @@ def _by_index(items, keys, values, default, shape):
     return result
 
 
-def missing(items, position, start=None):
+def missing(items, position, start=None, keys_dtype=None):
     """The error for the item at this position in C order, which is not among the keys. `start` is
-    the index of the first item in the whole array, of which `items` may be a block."""
+    the index of the first item in the whole array, of which `items` may be a block. With
+    `keys_dtype`, the error says so if strings never equal items of this dtype."""
     index = np.unravel_index(position, items.shape)
     item = items[index]
     shown = repr(getattr(item, "item", lambda: item)()) if items.dtype.kind in "SUTO" else item
+    cause = ""
+    if keys_dtype is not None and (items.dtype.kind in "SUT") != (keys_dtype.kind in "SUT"):
+        cause = f", because items of {items.dtype} never equal keys of {keys_dtype}"
+    shown = f"{shown:.100}..." if isinstance(shown, str) and len(shown) > 100 else shown
     at = tuple(int(k) + first for k, first in zip(index, start or [0] * len(index), strict=True))
     return ValueError(
-        f"item {shown} at position {at[0] if len(at) == 1 else at} of a is not among the keys; "
-        "`default` gives such items a value"
+        f"item {shown} at position {at[0] if len(at) == 1 else at} of a is not among the keys"
+        f"{cause}; `default` gives such items a value"
     )

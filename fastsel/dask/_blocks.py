@@ -86,9 +86,9 @@ def one_block(name, a):
 
 
 def rechunked(x, chunks):
-    """``x.rechunk(chunks)``, also for arrays without items, which dask returns as they are."""
+    """``x.rechunk(chunks)``; dask would return an array without items as it is."""
     if x.size == 0:
-        return da.empty(x.shape, x.dtype, chunks=chunks)
+        return da.empty(x.shape, dtype=x.dtype, chunks=chunks)
     return x.rechunk(chunks)
 
 

@@ -39,8 +39,8 @@ def remap(
         A value, or a row of values, for each key. Any dtype.
     default : dask array or array_like, optional
         The value for items that are not among the keys, as in `fastsel.remap`; ``default=a`` keeps
-        these items. If chunk sizes of `a` are unknown, a single value, or an array with the blocks
-        of the result.
+        these items. If chunk sizes of `a` are unknown, a single value, a single row, or a dask
+        array with the blocks of the result.
 
     Returns
     -------
@@ -51,8 +51,9 @@ def remap(
     Raises
     ------
     ValueError, TypeError
-        When called, as `fastsel.remap`, or if the blocks are not NumPy arrays. When computed, if a
-        dask array of one default, or row, does not fit.
+        When called, as `fastsel.remap`, or if the blocks are not NumPy arrays. When computed, if
+        the dtype of `values` cannot hold a default of a dask array without dimensions, or if chunk
+        sizes are unknown and a block of `default` has another shape than the block of the result.
     ValueError
         When computed, if there is no default and an item is not among the keys. The message names
         the first such item of a block, and its position in the whole `a`.
@@ -77,14 +78,18 @@ def remap(
     defaults, options = None, {}
     if default is not NO_DEFAULT:
         defaults, options = _defaults(default, x, values, shape)
-    name = f"fastsel-remap-{tokenize(x.name, keys.name, values.name, options, defaults)}"
+    token = defaults
+    if "default" in options:  # dask would join the strings of an array of objects by "-"
+        array = np.asarray(options["default"])
+        token = str(array.dtype), array.tolist()
+    name = f"fastsel-remap-{tokenize(x.name, keys.name, values.name, token)}"
     places, tasks = locations(x, name)
     for block, key in blocks(x).items():
         block_of_result = (*block, *(0,) * len(rows))
         sources = [key, (keys.name, 0), (values.name, *(0,) * values.ndim), places[block]]
         if defaults is not None:
-            same = defaults.ndim < values.ndim
-            sources.append((defaults.name, *((0,) * defaults.ndim if same else block_of_result)))
+            is_one = defaults.ndim < values.ndim
+            sources.append((defaults.name, *((0,) * defaults.ndim if is_one else block_of_result)))
         tasks[(name, *block_of_result)] = task(_remap_block, *sources, **options)
     sources = [array for array in (x, keys, values, defaults) if array is not None]
     meta = np.empty((0,) * len(shape), values.dtype)
@@ -101,25 +106,36 @@ def _defaults(default, x, values, shape):
             check_default(np.asarray(default), values.dtype, values.shape[1:])
             return None, {"default": default}
     defaults = checked_array("default", default)
+    is_one, sizes = defaults.ndim < values.ndim, x.chunks + values.chunks[1:]
+    known = not any(map(unknown, defaults.chunks + (values.chunks[1:] if is_one else sizes)))
     if defaults.ndim > 0:
-        check_default(defaults._meta, values.dtype, defaults._meta.shape)
-    if defaults.ndim < values.ndim:
+        sample = defaults._meta
+        if known:
+            sample = np.broadcast_to(np.empty(1, defaults.dtype), defaults.shape)
+        broadcast_shape = values.shape[1:] if is_one else shape
+        check_default(sample, values.dtype, broadcast_shape if known else sample.shape)
+    if is_one:
         return one_block("default", defaults), {}
-    if any(map(unknown, x.chunks)):
-        blocks_of_result = x.numblocks + values.numblocks[1:]
-        if defaults.numblocks != blocks_of_result:
-            raise ValueError(
-                f"default must have the blocks of the result, {blocks_of_result}, where chunk "
-                f"sizes are unknown, got {defaults.numblocks}"
-            )
-        return defaults, {}
-    check_default(np.broadcast_to(np.empty(1, defaults.dtype), defaults.shape), values.dtype, shape)
-    return da.broadcast_to(defaults, shape).rechunk(x.chunks + values.chunks[1:]), {}
+    if known:
+        return da.broadcast_to(defaults, shape).rechunk(sizes), {}
+    numblocks = x.numblocks + values.numblocks[1:]
+    if defaults.numblocks != numblocks:
+        raise ValueError(
+            f"default must have the blocks of the result, {numblocks}, where chunk sizes are "
+            f"unknown, got {defaults.numblocks}"
+        )
+    return defaults, {"exact": True}
 
 
-def _remap_block(block, keys, values, location, *defaults, **options):
+def _remap_block(block, keys, values, location, *defaults, exact=False, **options):
     if defaults:
-        options["default"] = defaults[0]
+        options["default"] = default = defaults[0]
+        shape = block.shape + values.shape[1:]
+        if exact and default.shape != shape:
+            raise ValueError(
+                f"each block of default must have the shape of the block of the result: got "
+                f"{default.shape} and {shape}"
+            )
     try:
         return fastsel.remap(block, keys, values, **options)
     except ValueError:

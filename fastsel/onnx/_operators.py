@@ -220,11 +220,10 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     axis = check_attributes(axis, sorted, array.ndim)
     compared = array
     if axis is not None and array.dtype.kind in "OT":
-        # Slices of the inverse are compared: the group ids are in the order of the strings.
+        # Slices of the inverse are compared: the group ids are in the order that is wanted.
         wanted = True, *wanted[1:]
-        compared = _distinct.unique(
-            array, return_inverse=True, equal_nan=False, sorted=bool(sorted)
-        )[1]
+        options = {"equal_nan": equal_nan and array.ndim == 1, "sorted": bool(sorted)}
+        compared = _distinct.unique(array, return_inverse=True, **options)[1]
     outputs = _distinct.unique(
         compared, *wanted, axis, equal_nan=equal_nan, sorted=bool(sorted)
     )  # fmt: skip

@@ -299,21 +299,38 @@ def test_remap_takes_one_default_as_a_dask_array(has_unknown_sizes):
 
 def test_remap_takes_a_list_of_objects_as_default():
     x, values = da.from_array(np.array([3, 1, 3, 0]), chunks=2), np.array([None], object)
-    for default in (["a", 5, "b", 6], np.datetime64("2026", "ns")):
-        expected = fastsel.remap(np.array([3, 1, 3, 0]), [3], values, default=default)
-        result = fastsel.dask.remap(x, [3], values, default=default).compute()
-        assert result.tolist() == expected.tolist()
-        assert [*map(type, result)] == [*map(type, expected)]
+    result = fastsel.dask.remap(x, [3], values, default=["a", 5, "b", 6]).compute()
+    assert result.tolist() == [None, 5, None, 6]
 
 
 def test_remap_takes_values_without_items_in_several_chunks():
     values = da.zeros((0, 0), chunks=((0,), (0, 0)))
     result = fastsel.dask.remap(da.zeros(2, chunks=1), np.zeros(0), values, default=5)
     assert_equal(result, np.zeros((2, 0)))
+    for dtype in ("i4", "O", "S3", "M8[s]"):
+        values = da.from_array(np.empty(0, dtype), chunks=1)
+        default = np.zeros((), dtype)[()]
+        result = fastsel.dask.remap(da.zeros(3, chunks=1), np.zeros(0), values, default=default)
+        assert_equal(result, np.zeros(3, dtype))
+
+
+def test_remap_with_other_defaults_has_another_name():
+    x = da.from_array(np.array([1, 9]), chunks=1)
+    values = da.from_array(np.array([["x", "y"]], object), chunks=-1, name="values")
+    defaults = ["a-b", "c"], ["a", "b-c"]
+    results = [fastsel.dask.remap(x, [1], values, default=default) for default in defaults]
+    for result, default in zip(da.compute(*results), defaults, strict=True):
+        assert result.tolist() == [["x", "y"], default]
 
 
 def test_remap_refuses_a_default_of_other_blocks_where_sizes_are_unknown():
     x = of_unknown_sizes(da.ones((4, 2), chunks=2, dtype=int))
+    vector = of_unknown_sizes(da.ones(4, chunks=2, dtype=int))
+    broadcast = fastsel.dask.remap(vector, [0], [1], default=da.ones(2, chunks=1, dtype=int))
+    with pytest.raises(
+        ValueError, match=r"the shape of the block of the result: got \(1,\) and \(2"
+    ):
+        broadcast.compute()
     with pytest.raises(ValueError, match=r"default must have the blocks .* \(2, 1\), .* got \(4,"):
         fastsel.dask.remap(x, [1], [1], default=da.ones((4, 2), chunks=(1, 2), dtype=int))
 
@@ -326,6 +343,7 @@ def test_remap_refuses_arguments_that_do_not_fit_at_once():
         (ValueError, "default must broadcast to", ([1], [1]), np.zeros(4, int)),
         (TypeError, "default must fit the dtype of values", ([1], np.array([1], "u1")), -1),
         (TypeError, "default must fit the dtype of values", ([1], np.array([1], "u1")), x),
+        (ValueError, r"to .* \(2,\), got \(3,\)", ([1], np.zeros((1, 2))), da.zeros(3, chunks=1)),
     ):
         with pytest.raises(error, match=text):
             fastsel.dask.remap(x, *arguments, default=default)

@@ -223,6 +223,12 @@ def test_unique_slices_of_strings_with_nan_stay_apart(sorted):
         assert sorted == 0 or outputs.indices.tolist() == [1, 0, 2]
 
 
+def test_unique_1d_strings_with_an_axis_are_items():
+    X = np.array(["b", np.nan, np.nan], StringDType(na_object=np.nan))
+    assert fx.unique(X, 0).counts.tolist() == [1, 2]
+    assert fx.unique(X, 0, equal_nan=False).counts.tolist() == [1, 1, 1]
+
+
 def test_unique_slices_in_order_of_first_occurrence_need_no_order():
     X = np.array([["b", None], ["a", "b"], ["b", None]], StringDType(na_object=None))
     assert fx.unique(X, axis=0, sorted=0).counts.tolist() == [2, 1]

@@ -348,6 +348,22 @@ def test_small_foreign_numbers_equal_the_same_numbers_of_other_dtypes(name, othe
         assert np.array_equal(fastsel.remap(one, two, positions, default=-1), expected)
 
 
+@pytest.mark.parametrize("size", [300, 3000, 40_000])
+@pytest.mark.parametrize("other", ["bfloat16", "i4", "f2", "f8"])
+def test_many_small_foreign_numbers_equal_numpy(size, other, each_num_threads):
+    numbers = np.random.default_rng(size).integers(-300, 300, size).astype(np.float64)
+    numbers[::7] = np.nan
+    items = numbers.astype(ML_DTYPES["float8_e4m3fn"])
+    tests = np.nan_to_num(numbers).astype(ML_DTYPES.get(other, other))
+    one, two = items.astype(np.float64), tests.astype(np.float64)
+    first = {value: k for k, value in reversed([*enumerate(two.tolist())])}
+    expected = np.array([first.get(value, -1) for value in one.tolist()])
+    assert_same(fastsel.index_in(items, tests), expected)
+    first = {value: k for k, value in reversed([*enumerate(one.tolist())]) if value == value}
+    expected = np.array([first.get(value, -1) for value in two.tolist()])
+    assert_same(fastsel.index_in(tests, items), expected)
+
+
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(ML_DTYPES, 2)])
 def test_small_foreign_numbers_equal_the_same_numbers_of_other_foreign_dtypes(one, other):
     items, tests = (np.array([ML_DTYPES[name].type(1.0)]) for name in (one, other))

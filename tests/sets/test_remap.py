@@ -260,11 +260,31 @@ def test_defaults_that_do_not_fit_raise_an_error(dtype, default):
             fastsel.remap(items, [1, 2], np.zeros(2, dtype), default=default)
 
 
-@pytest.mark.parametrize("default", [np.datetime64("2026", "ns"), np.int64(4), np.float32(1.5)])
-def test_a_scalar_is_the_default_of_objects_as_it_is(default):
-    result = fastsel.remap([1, 9, 8], [1], np.array([None]), default=default)
-    assert result[0] is None
-    assert all(type(item) is type(default) and item == default for item in result[1:])
+def test_lists_of_strings_and_missing_strings_are_defaults():
+    for missing in (None, np.nan):
+        values = np.array(["x"], StringDType(na_object=missing))
+        result = fastsel.remap([1, 9, 8], [1], values, default=["a", "b", missing])
+        assert result.dtype == values.dtype
+        assert result[:2].tolist() == ["x", "b"]
+        assert result[2] is missing
+    with pytest.raises(TypeError, match="default must fit the dtype of values"):
+        fastsel.remap([1, 9], [1], np.array(["x"], StringDType(na_object="?")), default=["a", None])
+
+
+def test_items_that_no_key_can_equal_are_named_with_both_dtypes():
+    with pytest.raises(
+        ValueError,
+        match=r"item 1 .* among the keys, because items of int64 never equal keys of <U1;",
+    ):
+        fastsel.remap(np.array([1, 2]), np.array(["1", "2"]), [3, 4])
+    with pytest.raises(ValueError, match="item 1 at position 0 of a is not among the keys;"):
+        fastsel.remap(np.array([1], "i1"), np.array([300]), [3])
+
+
+def test_long_items_are_shortened_in_the_error():
+    with pytest.raises(ValueError, match="not among the keys") as error:
+        fastsel.remap(np.array(["x" * 5000]), ["a"], [1])
+    assert len(str(error.value)) < 250
 
 
 def test_a_default_of_another_shape_raises_an_error():
@@ -363,7 +383,9 @@ def test_an_out_that_does_not_fit_raises_an_error():
 def test_the_first_missing_item_is_named(items, text):
     values = np.array([1])
     for some_values in (values, values.astype(object)):
-        with pytest.raises(ValueError, match=f"^{text} is not among the keys; `default` gives"):
+        with pytest.raises(
+            ValueError, match=f"^{text} is not among the keys(, because .*)?; `default` gives"
+        ):
             fastsel.remap(items, [1], some_values)
 
 
