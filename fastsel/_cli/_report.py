@@ -110,12 +110,14 @@ class Report:
             of_thread.function = name
             try:
                 start = perf_counter_ns()
-                result = fastsels(*args, **kwargs)
-                spent = perf_counter_ns() - start
-                tally = counts.tallies[name]
-                tally.calls += 1
-                tally.items += number_of_items(args[array])
-                tally.spent += spent
+                try:
+                    result = fastsels(*args, **kwargs)
+                finally:  # calls that raise an error count, too
+                    spent = perf_counter_ns() - start
+                    tally = counts.tallies[name]
+                    tally.calls += 1
+                    tally.items += number_of_items(args[array]) if len(args) > array else 0
+                    tally.spent += spent
                 if self.compare:
                     of_thread.on_numpys_side = True
                     arguments = dict(zip(parameters, args, strict=False)) | kwargs

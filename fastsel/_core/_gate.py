@@ -73,8 +73,10 @@ def as_array(name, value):
         raise ValueError(f"{name} cannot be converted to an array: {error}") from error
     is_one_object = array.ndim == 0 and array.dtype == object
     if is_one_object and isinstance(value, Iterable) and not hasattr(value, "__array__"):
+        # SciPy's sparse arrays have toarray.
+        advice = f"{name}.toarray()" if hasattr(value, "toarray") else f"list({name})"
         kind = type(value).__name__
-        raise TypeError(f"{name} must be an array_like, got {kind} (use list({name}))")
+        raise TypeError(f"{name} must be an array_like, got {kind} (use {advice})")
     return array
 
 

@@ -221,6 +221,8 @@ def _checked_depth(data, indices, batch_dims):
         advice = ""
         if indices.ndim == 2 and 1 <= len(indices) <= data.ndim and depth > max_depth:
             advice = "; numpy.stack(indices, axis=-1) makes index rows of one array per axis"
+        elif max_depth == 1:
+            advice = "; indices[..., numpy.newaxis] has a row for each index"
         raise ValueError(
             f"the last dimension of indices must be between 1 and {max_depth} (data.ndim - "
             f"batch_dims), got {depth}: indices has shape {indices.shape}{advice}"

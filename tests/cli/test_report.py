@@ -111,6 +111,19 @@ def test_the_report_is_printed_last(run, end, option):
     assert ("  equal\n" in report) == compares
 
 
+@pytest.mark.parametrize("option", ["--report", "--compare"])
+def test_a_call_that_raises_an_error_counts(run, option):
+    text = """
+import contextlib
+import numpy as np
+with contextlib.suppress(ValueError):
+    np.unique([[1], [2, 3]])
+"""
+    status, printed = run(text, option)
+    assert status == 0
+    assert row_of(printed, "unique")[1] == "1"
+
+
 def test_a_report_without_calls_says_so(run):
     status, printed = run("import numpy as np; np.eye(3)[np.eye(3) > 0]", "--report")
     assert status == 0
@@ -255,7 +268,7 @@ def check_results_and_errors(report):
     assert np.count_nonzero(a, keepdims=True).tolist() == [3]
     with pytest.raises(ValueError):
         np.unique(a, axis=1)
-    assert tallies_of(report)["unique"].calls == 1
+    assert tallies_of(report)["unique"].calls == 2
 
 
 def test_the_report_names_the_algorithms_of_unique_and_their_reasons(report):

@@ -9,8 +9,8 @@ import pytest
 
 import fastsel
 
-pytest.importorskip("scipy", reason="needs pip install scipy")
-import fastsel.sparse
+scipy = pytest.importorskip("scipy", reason="needs pip install scipy")
+import fastsel.sparse  # noqa: E402
 
 TABLE = np.arange(12.0).reshape(3, 4)
 FUNCTIONS = [
@@ -75,6 +75,16 @@ ERROR_TEXTS = {
         lambda: fastsel.nonzero_coordinates(k for k in range(3)),
         TypeError,
         "x must be an array_like, got generator (use list(x))",
+    ),
+    "sparse_array": (
+        lambda: fastsel.group_indices(scipy.sparse.csr_array(TABLE)),
+        TypeError,
+        "ar must be an array_like, got csr_array (use ar.toarray())",
+    ),
+    "indices_of_a_vector": (
+        lambda: fastsel.gather_nd([1, 2, 3], [2, 0]),
+        ValueError,
+        "indices has shape (2,); indices[..., numpy.newaxis] has a row for each index",
     ),
     "set_of_indices": (
         lambda: fastsel.gather_nd(TABLE, {1}),
