@@ -221,7 +221,7 @@ def number_rule(dtype):
 
 
 def native(array):
-    """The array in native byte order; a copy only if it has another one."""
+    """The array in native byte order; a copy only if its byte order is foreign."""
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

@@ -27,8 +27,8 @@ cdef class Output:
 
 
 cdef inline void mark_first(Py_ssize_t *first, Py_ssize_t position) noexcept nogil:
-    """Set first to position if it is -1 or greater than position. Other threads may set it at the
-    same time: a thread that has replaced a smaller number puts it back."""
+    """Set *first to position if *first is -1 or greater than position. Other threads may set it at
+    the same time: a thread that has replaced a smaller number puts this number back."""
     while <size_t>fs_load_relaxed(first) > <size_t>position:
         position = <Py_ssize_t>min(<size_t>fs_exchange(first, position), <size_t>position)
 

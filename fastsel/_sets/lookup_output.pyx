@@ -124,7 +124,8 @@ cdef inline void write_words(const any_t *values, const Py_ssize_t *positions, P
 
 cdef void note_missing(output_t *output, Py_ssize_t start,
                        const Py_ssize_t *positions) noexcept nogil:
-    """Note the first item without a test, from `start` on; there is one."""
+    """Note the first item without a test. At least one position is -1: otherwise memory beyond
+    `positions` is read."""
     cdef Py_ssize_t j = 0
     while positions[j] >= 0:
         j += 1

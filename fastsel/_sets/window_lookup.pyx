@@ -111,7 +111,7 @@ cdef class LookUpEntries(Job):
         cdef uint64_t word, key
         cdef Py_ssize_t j
         cdef window_t window
-        for j in range(self.table.n_outside):
+        for j in range(self.table.n_listed):
             word = load_word(
                 <const char *>self.table.outside_words.data + j * keys.width, keys.width)
             if not (has_nan and word == keys.rule.nan):

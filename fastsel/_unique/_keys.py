@@ -92,9 +92,9 @@ def keys_of(rows, equal_nan):
 
 
 def _rows_are_canonical(rows, rule, equal_nan):
-    """Are the bytes of rows, or of complex numbers, canonical keys? Nearly all are, and a check is
-    faster than writing keys. RAW rows need no check. Returns False without a check for extended and
-    quad precision."""
+    """Are the bytes of C-contiguous rows, or complex numbers, canonical keys? Nearly all are, and a
+    check is faster than writing keys. RAW rows need no check. Returns False without a check for
+    extended and quad precision."""
     if rule.kind == _dtypes.RAW:
         return True
     if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD):
@@ -104,8 +104,8 @@ def _rows_are_canonical(rows, rule, equal_nan):
 
 
 def _canonical(rows, rule, width, equal_nan):
-    """Keys in new memory, for rows that are not canonical in memory, or whose width is 3, 5, 6 or 7
-    bytes. Keys of less than 8 bytes are padded with zeros to 1, 2, 4 or 8 bytes."""
+    """Keys in new memory, for C-contiguous rows that are not canonical in memory, or whose width is
+    3, 5, 6 or 7 bytes. Keys of less than 8 bytes are padded with zeros to 1, 2, 4 or 8 bytes."""
     padded = width if width > 8 else 1 << (width - 1).bit_length()
     out = np.empty((len(rows), padded), np.uint8)
     unequal = None

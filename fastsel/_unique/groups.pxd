@@ -41,7 +41,8 @@ cdef class Search:
     cdef readonly int threads         # for work that takes longer than a copy, such as hashing
     cdef readonly int copy_threads    # for passes that are as fast as a copy
     cdef readonly bint ascending      # ascending values are wanted, and the keys have an order
-    cdef public object window         # (base, entries) of a direct-address table; or None
+    # (base, entries) of a direct-address table, or None; `dense` and `decimals` need it.
+    cdef public object window
     cdef sample_t sampled
     cdef bint has_sample
 

@@ -40,7 +40,7 @@ cdef class Quantiles:
 
     def __init__(self, const uint64_t[::1] sample not None, Py_ssize_t parts):
         """sample ascends, and has at least `parts` ordered keys. parts is from 2 to MAX_PARTS:
-        otherwise the numbers of parts do not fit a byte."""
+        otherwise there is no limit, or the numbers of parts do not fit a byte."""
         cdef Py_ssize_t n = parts - 1, k
         self.parts, self.limits = parts, new_u64(n)
         for k in range(n):
@@ -164,7 +164,8 @@ cdef Scatter new_scatter_by_value(Keys keys, Py_ssize_t parts, bint positions, i
 
 
 cdef class ScatterByValue(Scatter):
-    """Words are ordered keys; a part has the words between two limits."""
+    """Words are ordered keys; a part has the words between two limits. There are at least two
+    parts."""
     cdef Quantiles quantiles
 
     def __init__(self, Keys keys not None, Py_ssize_t parts, bint positions, int threads):

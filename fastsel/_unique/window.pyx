@@ -88,17 +88,17 @@ cdef class WindowTable(Job):
         cdef Py_ssize_t k, n, start, width = self.keys.fields.width
         cdef char *words = <char *>self.outside_words.data
         cdef Py_ssize_t *positions = &self.outside_positions[0]
-        self.n_outside = 0
+        self.n_listed = 0
         for k in range(self.chunks):
             start, n = k * (self.room + 64), self.outside[k]
-            memmove(positions + self.n_outside, positions + start, n * sizeof(Py_ssize_t))
-            memmove(words + self.n_outside * width, words + start * width, n * width)
-            self.n_outside += n
-        return self.n_outside
+            memmove(positions + self.n_listed, positions + start, n * sizeof(Py_ssize_t))
+            memmove(words + self.n_listed * width, words + start * width, n * width)
+            self.n_listed += n
+        return self.n_listed
 
     cdef cnp.ndarray outside_keys(self):
         """The words of the keys outside of the window, after `close_outside`. Frees their list."""
-        cdef cnp.npy_intp n = self.n_outside
+        cdef cnp.npy_intp n = self.n_listed
         out = cnp.PyArray_EMPTY(
             1, &n, cnp.NPY_UINT64 if self.keys.fields.width == 8 else cnp.NPY_UINT32, 0)
         memcpy(cnp.PyArray_DATA(out), self.outside_words.data, n * self.keys.fields.width)
