@@ -232,12 +232,18 @@ def are_hashed_by_value(*lists):
     objects = [*itertools.chain(*lists)]
     while objects:
         types = {*map(type, objects)}
-        modules = {other.__module__.partition(".")[0] for other in types - _HASHED_BY_VALUE}
-        if not modules <= _VALUE_MODULES:
+        if not all(map(_is_hashed_by_value, types)):
             return False
         nested = objects if tuple in types else ()
         objects = [item for items in nested if type(items) is tuple for item in items]
     return True
+
+
+def _is_hashed_by_value(kind):
+    if kind in _HASHED_BY_VALUE:
+        return True
+    # A comparison with pandas.NA has no truth value.
+    return kind.__module__.partition(".")[0] in _VALUE_MODULES and kind.__name__ != "NAType"
 
 
 def among_objects(items, tests, invert):

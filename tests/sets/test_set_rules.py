@@ -329,6 +329,18 @@ def test_scalars_of_pandas_are_found():
     ]
 
 
+def test_a_comparison_with_na_of_pandas_raises_the_error_of_numpy():
+    pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
+    names = np.array([*"abcdefghij"], object)
+    for items, tests in (
+        (np.array(["a", pandas.NA], object), names),
+        (names, [*"bcdefghi", pandas.NA]),
+    ):
+        for function in (fastsel.isin, fastsel.index_in, np.isin):
+            with pytest.raises(TypeError, match="NA is ambiguous"):
+                function(items, np.array(tests, object))
+
+
 def test_objects_of_equal_hashes_are_found_by_equality():
     """Multiples of 2^61 - 1 have the hash 0; -1 and -2 have the hash -2."""
     numbers = [*(k * (2**61 - 1) for k in range(40)), -1, -2, 0.5]
