@@ -87,9 +87,14 @@ def one_block(name, a):
 
 def rechunked(x, chunks):
     """``x.rechunk(chunks)``; dask would return an array without items as it is."""
-    if x.size == 0:
-        return da.empty(x.shape, dtype=x.dtype, chunks=chunks)
-    return x.rechunk(chunks)
+    return empty(x, x.shape, chunks) if x.size == 0 else x.rechunk(chunks)
+
+
+def empty(x, shape, chunks):
+    """An array without items of x's dtype. dask's own name for it would be the same for different
+    structured dtypes."""
+    name = f"fastsel-empty-{tokenize(x.name, shape, chunks)}"
+    return da.empty(shape, dtype=x.dtype, chunks=chunks, name=name)
 
 
 def stand_in(x):
@@ -144,8 +149,10 @@ def bands(name, x, axes=None, whole_rows=False):
     pieces = tuple(
         piece for size in chunks[divided_axis] for piece in even_pieces(size, max_length)
     )
-    whole = {k: x.shape[k] for k in range(divided_axis + 1, axes)}
-    return x.rechunk({**dict.fromkeys(range(divided_axis), 1), divided_axis: pieces, **whole})
+    whole = {k: (x.shape[k],) for k in range(divided_axis + 1, axes)}
+    ones = {k: (1,) * x.shape[k] or (0,) for k in range(divided_axis)}
+    changed = {**ones, divided_axis: pieces, **whole}
+    return rechunked(x, tuple(changed.get(k, sizes) for k, sizes in enumerate(x.chunks)))
 
 
 def even_pieces(size, max_size):

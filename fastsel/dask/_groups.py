@@ -215,7 +215,8 @@ def sample(groups, count):
 
 def borders_of_values(samples, partitions):
     """Values that divide the samples into ranges of about equal size; none without samples."""
-    values = np.sort(comparable(joined(samples)))
+    values = comparable(joined(samples))
+    values = np.sort(values[~_is_nan_object(values)])
     shares = range(1, partitions) if len(values) else ()
     return values[[len(values) * k // partitions for k in shares]]
 
@@ -227,8 +228,17 @@ def borders_of_index(location, partitions, rule):
 
 
 def part_by_value(groups, borders, partitions):
-    """The groups divided into ranges of values."""
-    return _part(groups, np.searchsorted(borders, comparable(groups.values), "right"), partitions)
+    """The groups divided into ranges of values; NaN among objects are in the last range."""
+    values = comparable(groups.values)
+    is_nan = _is_nan_object(values)
+    numbers = np.full(len(values), partitions - 1)
+    numbers[~is_nan] = np.searchsorted(borders, values[~is_nan], "right")
+    return _part(groups, numbers, partitions)
+
+
+def _is_nan_object(values):
+    """Which objects are NaN: NumPy's sort and searchsorted have no place for them."""
+    return _dtypes.is_nan(values) if values.dtype.kind == "O" else np.zeros(len(values), bool)
 
 
 def part_by_index(groups, borders, partitions):
@@ -257,6 +267,10 @@ def comparable(values):
         if width == 0:  # rows without items are equal
             return np.zeros(len(values), bool)
         return _ascending.as_records(values.reshape(len(values), width))
+    if values.dtype.kind == "b":
+        return values.view(np.uint8) != 0  # a True may have any byte
+    if values.dtype.kind == "T":  # NumPy's searchsorted mixes up strings of two arrays
+        return values.astype(object)
     if values.dtype.kind == "c":
         return np.where(np.isnan(values), values.dtype.type(complex(np.nan, np.nan)), values)
     return values

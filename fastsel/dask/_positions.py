@@ -258,7 +258,7 @@ def count_nonzero(
     """
     x = checked_array("a", a)
     _numpy.count_nonzero(stand_in(x), axis, keepdims=keepdims)
-    axes = _gate.axes(axis, x.ndim)
+    axes = _gate.axes(axis, x.ndim) if x.ndim else ()  # NumPy takes axis=0 of a 0-d array
     name = f"fastsel-count_nonzero-{tokenize(x.name, axes)}"
     counts_all = len(axes) == x.ndim
     count = task(_count_all_in_block) if counts_all else task(_count_along_in_block, axes=axes)

@@ -7,6 +7,7 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
+from fastsel._core import _gate
 from fastsel._sets._remap import NO_DEFAULT, as_stored, check_default, check_keys, missing
 from fastsel.dask._blocks import (
     DaskArrayLike,
@@ -15,6 +16,7 @@ from fastsel.dask._blocks import (
     layer,
     locations,
     one_block,
+    rechunked,
     task,
     unknown,
 )
@@ -51,9 +53,10 @@ def remap(
     Raises
     ------
     ValueError, TypeError
-        When called, as `fastsel.remap`, or if the blocks are not NumPy arrays. When computed, if
-        the dtype of `values` cannot hold a default of a dask array without dimensions, or if chunk
-        sizes are unknown and a block of `default` has another shape than the block of the result.
+        When called, as `fastsel.remap`, if the blocks are not NumPy arrays, or if `keys` or
+        `values` have several chunks of unknown sizes. When computed, if the dtype of `values`
+        cannot hold a default of a dask array without dimensions, or if chunk sizes are unknown and
+        a block of `default` has another shape than the block of the result.
     ValueError
         When computed, if there is no default and an item is not among the keys. The message names
         the first such item of a block, and its position in the whole `a`.
@@ -80,8 +83,7 @@ def remap(
         defaults, options = _defaults(default, x, values, shape)
     token = defaults
     if "default" in options:  # dask would join the strings of an array of objects by "-"
-        array = np.asarray(options["default"])
-        token = str(array.dtype), array.tolist()
+        token = str(options["default"].dtype), options["default"].tolist()
     name = f"fastsel-remap-{tokenize(x.name, keys.name, values.name, token)}"
     places, tasks = locations(x, name)
     for block, key in blocks(x).items():
@@ -101,9 +103,10 @@ def _defaults(default, x, values, shape):
     row, for all items, otherwise with the blocks of the result; or None, and the default as an
     option of each task."""
     if not isinstance(default, da.Array):
-        default = as_stored(default, values.dtype)
-        if np.ndim(default) < values.ndim:
-            check_default(np.asarray(default), values.dtype, values.shape[1:])
+        default = _gate.as_array("default", as_stored(default, values.dtype))
+        default = default.copy()  # the caller may change it before the result is computed
+        if default.ndim < values.ndim:
+            check_default(default, values.dtype, values.shape[1:])
             return None, {"default": default}
     defaults = checked_array("default", default)
     is_one, sizes = defaults.ndim < values.ndim, x.chunks + values.chunks[1:]
@@ -117,7 +120,7 @@ def _defaults(default, x, values, shape):
     if is_one:
         return one_block("default", defaults), {}
     if known:
-        return da.broadcast_to(defaults, shape).rechunk(sizes), {}
+        return rechunked(da.broadcast_to(defaults, shape), sizes), {}
     numblocks = x.numblocks + values.numblocks[1:]
     if defaults.numblocks != numblocks:
         raise ValueError(

@@ -16,6 +16,7 @@ from fastsel.dask._blocks import (
     DaskArrayLike,
     blocks,
     checked_array,
+    empty,
     layer,
     one_axis,
     rechunked,
@@ -88,7 +89,7 @@ def compress(
     if 0 in x.shape[:axis] and length > x.shape[axis] and not any(map(unknown, x.chunks)):
         # As in NumPy, the condition may select beyond the end: there is nothing to copy.
         chunks = (*x.chunks[:axis], (length,), *x.chunks[axis + 1 :])
-        x = da.empty(tuple(map(sum, chunks)), dtype=x.dtype, chunks=chunks)
+        x = empty(x, tuple(map(sum, chunks)), chunks)
     return _selected(condition, x, axis)
 
 
@@ -233,7 +234,12 @@ def _selected(condition, x, axis):
     }
     lengths = lengths if isinstance(lengths, tuple) else (np.nan,) * len(sizes)
     chunks = (*x.chunks[:axis], lengths, *x.chunks[axis + 1 :])
-    return da.Array(layer(name, tasks, x, condition), name, chunks, meta=x._meta)
+    result = da.Array(layer(name, tasks, x, condition), name, chunks, meta=x._meta)
+    if len(lengths) > 1 and sum(lengths) == 1:
+        # dask takes an axis of length 1 for one block, and broadcasts the first one.
+        block = lengths.index(1)
+        result = result.blocks[(*[slice(None)] * axis, slice(block, block + 1))]
+    return result
 
 
 def _compress_block(block, mask, axis):
@@ -248,7 +254,7 @@ def _compress_block(block, mask, axis):
 
 def _as_mask(condition, size, axis):
     """A NumPy condition as a mask with the length of the axis."""
-    positions = fastsel.flatnonzero(condition)
+    positions = fastsel.flatnonzero(np.asarray(condition))
     if len(positions) and positions[-1] >= size:
         beyond = positions[np.searchsorted(positions, size)]
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {size}")

@@ -133,6 +133,15 @@ def test_masked_blocks_are_refused_at_once(name):
         getattr(fastsel.dask, name)(x)
 
 
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_an_axis_of_a_0d_array_is_counted_as_by_numpy(axis):
+    for keepdims in (False, True):
+        expected = np.count_nonzero(np.array(-2), axis=axis, keepdims=keepdims)
+        x = da.from_array(np.array(-2))
+        result = fastsel.dask.count_nonzero(x, axis=axis, keepdims=keepdims)
+        assert result.compute() == expected
+
+
 @pytest.mark.parametrize("n", [None, "effective", 2, 3])
 @pytest.mark.parametrize("dtype", ["uint32", "int64"])
 def test_nonzero_coordinates_equals_fastsel_up_to_count(dtype, n):

@@ -108,6 +108,25 @@ def test_lazy_conditions_of_an_array_with_an_inner_axis_of_length_0_select_nothi
         fastsel.dask.extract(da.ones(3, dtype=bool, chunks=2), x).compute()
 
 
+def test_one_selected_item_has_one_chunk():
+    """dask broadcasts an axis of length 1 by its first chunk."""
+    a = np.arange(12).reshape(4, 3)
+    x = da.from_array(a, chunks=(1, 2))
+    for k in range(4):
+        mask = np.arange(4) == k
+        for result in (fastsel.dask.boolean_mask(x, mask), fastsel.dask.compress(mask, x, axis=0)):
+            assert result.chunks == ((1,), (2, 1))
+            assert_equal(result + a, a[mask] + a)
+    columns = fastsel.dask.compress([False, False, True], x, axis=1)
+    assert_equal(columns + a, a[:, 2:] + a)
+
+
+def test_a_masked_condition_counts_without_its_mask():
+    condition = np.ma.array([1, 0, 1, 1], mask=[1, 0, 0, 0], dtype=bool)
+    x = da.from_array(np.arange(5, 9), chunks=2)
+    assert_equal(fastsel.dask.compress(condition, x), np.array([5, 7, 8]))
+
+
 def test_lengths_are_known_if_the_condition_is_in_memory():
     x = da.zeros((6, 4), chunks=2)
     assert fastsel.dask.compress([0, 1, 1, 1, 0, 0], x, 0).chunks == ((1, 2, 0), (2, 2))

@@ -303,6 +303,19 @@ def test_remap_takes_a_list_of_objects_as_default():
     assert result.tolist() == [None, 5, None, 6]
 
 
+def test_remap_uses_the_default_that_it_was_called_with():
+    default = np.array([5, 6])
+    result = fastsel.dask.remap(da.from_array([1, 9], chunks=1), [1], [[2, 2]], default=default)
+    default[:] = 0
+    assert result.compute().tolist() == [[2, 2], [5, 6]]
+
+
+def test_remap_of_arrays_without_items_in_other_chunks():
+    x = da.from_array(np.arange(4), chunks=2)
+    empty = x[x > 10].compute_chunk_sizes()
+    assert_equal(fastsel.dask.remap(empty, [1], [2], default=np.zeros(0, int)), np.zeros(0, int))
+
+
 def test_remap_takes_values_without_items_in_several_chunks():
     values = da.zeros((0, 0), chunks=((0,), (0, 0)))
     result = fastsel.dask.remap(da.zeros(2, chunks=1), np.zeros(0), values, default=5)

@@ -9,6 +9,7 @@ from comparison import assert_same, outcome
 from grids import every_third
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.dtypes import StringDType
 
 import fastsel
 
@@ -261,6 +262,43 @@ def test_codes_of_the_inverse_have_the_smallest_width():
     for groups, size in ((1, 1), (256, 1), (257, 2), (65536, 2), (65537, 4)):
         leaf = _groups.leaf(np.arange(groups), _blocks.Location((0,), (groups,)), rule)
         assert leaf.codes.dtype.itemsize == size
+
+
+NAN_OBJECTS = np.array([np.nan, 0, 2, np.nan, 2, 0, 4, 7, 5, 7] * 4, object)
+HARD_TO_PART = {
+    "long strings of StringDType": np.array([f"{k % 7}" * 20 for k in range(40)], StringDType()),
+    "missing strings": np.array(["b" * 20, np.nan, "a"] * 9, StringDType(na_object=np.nan)),
+    "NaN among objects": NAN_OBJECTS,
+    "only NaN": np.full(9, np.nan, object),
+    "bools of other bytes": np.array([1, 2, 0, 255] * 5, np.uint8).view(bool),
+}
+
+
+@pytest.mark.parametrize("kind", HARD_TO_PART)
+@pytest.mark.parametrize("sorted", [True, False])
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_partitions_of_items_without_a_simple_order_equal_fastsel(kind, sorted, equal_nan):
+    items = HARD_TO_PART[kind]
+    x = da.from_array(items, chunks=4, name=False)
+    options = {"equal_nan": equal_nan, "sorted": sorted}
+    ours = fastsel.dask.unique(x, True, True, True, partitions=3, **options)
+    expected = fastsel.unique(items, True, True, True, **options)
+    for result, output in zip(da.compute(*ours), expected, strict=True):
+        assert result.dtype == output.dtype
+        assert repr(result.tolist()) == repr(output.tolist())
+    groups = fastsel.dask.group_indices(x, partitions=3, **options)
+    expected = fastsel.group_indices(items, **options)
+    for result, output in zip(da.compute(*groups), expected, strict=True):
+        assert repr(result.tolist()) == repr(output.tolist())
+
+
+def test_empty_arrays_of_two_structured_dtypes_have_two_names():
+    dtypes = [np.dtype([("a", "i2")]), np.dtype([("b", "f2")])]
+    results = [
+        fastsel.dask.unique(da.from_array(np.zeros((3, 0), dtype), chunks=(2, 1)), axis=1)
+        for dtype in dtypes
+    ]
+    assert [result.dtype for result in da.compute(*results)] == dtypes
 
 
 def test_each_task_depends_on_few_others():
