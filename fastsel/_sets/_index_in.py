@@ -64,8 +64,8 @@ def index_in(
 
     Notes
     -----
-    **Equality.** Numbers are compared as in `isin`, those of ml_dtypes as float32; an 8 byte
-    integer and a float are compared as floats. Objects are compared with ``==``. Items of dtypes
+    **Equality.** Numbers are compared as in `isin`; numbers of ml_dtypes are compared as float32,
+    and an 8 byte integer and a float as floats. Objects are compared with ``==``. Items of dtypes
     that NumPy does not compare, such as numbers and strings, are never equal. Two structured items,
     or two strings of StringDType, are equal if `unique` puts them into one group.
 

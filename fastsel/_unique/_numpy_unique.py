@@ -47,7 +47,7 @@ def in_inverse_dtype(result, request):
 def of_tiny(array, request, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
     kernel has started; None for other arrays. Python finds the values of str and bytes objects in
-    less time, and those of StringDType, which NumPy before 2.5.1 compares up to the first NUL."""
+    less time. It also answers for StringDType: NumPy before 2.5.1 compares strings up to a NUL."""
     dtype, kind = array.dtype, array.dtype.kind
     values_only = not (request.index or request.inverse or request.counts)
     if kind == "c" or (kind == "f" and dtype.itemsize > 8):
