@@ -24,8 +24,12 @@ ctypedef struct lookup_t:
     const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
     bint four_bytes               # scattered words have 4 bytes
     const uint32_t *positions     # of the scattered words; NULL if not needed
+    # The range that is looked up, or added: indices of keys or, if scattered, of the words.
+    Py_ssize_t start
+    Py_ssize_t stop
     # Outputs by key, in the order of keys or scattered words; NULL for outputs that are not wanted.
     uint8_t *mask                 # 1 if the other side has the key; with invert, 1 if it does not
+    uint8_t invert
     output_t *output              # of the position of the first equal key of the other side, or -1
     uint32_t *positions_plus_1    # this position plus one
     const uint32_t *by_slot       # for these two outputs: see fill_by_slot; or NULL
@@ -34,13 +38,11 @@ ctypedef struct lookup_t:
     Py_ssize_t *first_positions
 
 
-cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
-                               Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
-                               Py_ssize_t stop_item, bint invert) noexcept nogil
+cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests,
+                               table_t *table) noexcept nogil
 cdef void fill_by_slot(const table_t *table, uint32_t *by_slot) noexcept nogil
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
-                        Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
-                        uint8_t invert) noexcept nogil
+                        uint8_t *marks, bint are_tests) noexcept nogil
 
 
 cdef inline Py_ssize_t length_by_slot(const table_t *table) noexcept nogil:

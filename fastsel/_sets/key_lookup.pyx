@@ -15,50 +15,46 @@ from fastsel._unique.hash_table cimport (
 from fastsel._unique.keys cimport BATCH, keys_t, load_words
 
 
-cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
-                               Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
-                               Py_ssize_t stop_item, bint invert) noexcept nogil:
-    """Add the tests from `test` to stop_test - 1 to an empty table, and look up the items from
-    `item` to stop_item - 1. If tests.mask is wanted, look up the tests among the marked slots. The
-    four bounds are indices of keys or, if a side is scattered, of its words. Returns 0 or a status.
-    """
+cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests,
+                               table_t *table) noexcept nogil:
+    """Add the tests to an empty table, and look up the items. If tests.mask is wanted, look up the
+    tests among the marked slots. Returns 0 or a status."""
     cdef uint8_t *marks = NULL
     cdef uint32_t *by_slot = NULL
     cdef lookup_t side = items[0]
     cdef Py_ssize_t status
     table.skips_unequal = True
-    status = add_tests(tests, test, stop_test, table)
+    status = add_tests(tests, table)
     if status == 0 and tests.mask != NULL:
         marks = <uint8_t *>alloc(length_by_slot(table))
         if marks == NULL:
             return NO_MEMORY
         memset(marks, 0, length_by_slot(table))
     if (status == 0 and items.positions_plus_1 != NULL
-            and stop_item - item >= length_by_slot(table)):
+            and items.stop - items.start >= length_by_slot(table)):
         by_slot = <uint32_t *>alloc(length_by_slot(table) * sizeof(uint32_t))
         if by_slot == NULL:
             return NO_MEMORY
         fill_by_slot(table, by_slot)
         side.by_slot = by_slot
     if status == 0:
-        status = look_up(table, &tests.keys, &side, item, stop_item, marks, False, invert)
+        status = look_up(table, &tests.keys, &side, marks, False)
     if status == 0 and marks != NULL:
         marks[0] = 0
-        status = look_up(table, &tests.keys, tests, test, stop_test, marks, True, invert)
+        status = look_up(table, &tests.keys, tests, marks, True)
     free(marks)
     free(by_slot)
     return status
 
 
-cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t stop,
-                          table_t *table) noexcept nogil:
+cdef Py_ssize_t add_tests(const lookup_t *side, table_t *table) noexcept nogil:
     cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] ids_plus_1
-    cdef Py_ssize_t n, status = 0
-    while start < stop and status == 0:
-        n = min(stop - start, BATCH)
+    cdef Py_ssize_t start = side.start, n, status = 0
+    while start < side.stop and status == 0:
+        n = min(side.stop - start, BATCH)
         load_batch(side, start, n, words, positions)
         batch = batch_of(&side.keys, words, positions, n)
         status = add_keys(table, &batch, ids_plus_1 if table.ids_plus_1 != NULL else NULL)
@@ -87,10 +83,9 @@ cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n
 
 
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
-                        Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
-                        uint8_t invert) noexcept nogil:
-    """Look up the keys start to stop - 1 of a side, and write the side's output; a side has at most
-    one output. Returns 0 or FLOODED.
+                        uint8_t *marks, bint are_tests) noexcept nogil:
+    """Look up the keys of a side, and write the side's output; a side has at most one output.
+    Returns 0 or FLOODED.
 
     An item is found if the table has it; it marks its slot if marks is not NULL. A test is found if
     its slot is marked; marks[0] is 0: otherwise tests that the table does not have (NaN) are found,
@@ -102,7 +97,9 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
     cdef uint32_t[BATCH] slots
     cdef uint8_t *mask
     cdef Py_ssize_t *found
-    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
+    cdef uint8_t invert = side.invert
+    cdef Py_ssize_t start = side.start, stop = side.stop, n, j
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH)
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)

@@ -166,16 +166,15 @@ cdef class LookUp(Job):
     cdef const keys_t *table_keys
     cdef lookup_t side
     cdef bint are_tests
-    cdef bint invert
     cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
     cdef uint8_t flooded          # 1 if the keys of a chunk need too many probes
 
     def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert):
         """Look up `keys`. `out` gets the mask, or is None."""
-        self.owned, self.invert, self.marks = (tables, keys, out), invert, None
+        self.owned, self.marks = (tables, keys, out), None
         self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
         memset(&self.side, 0, sizeof(self.side))
-        self.side.keys = keys.fields
+        self.side.keys, self.side.invert = keys.fields, invert
         if out is not None:
             self.side.mask = <uint8_t *>cnp.PyArray_DATA(out)
         self.units = blocks_of(self.side.keys.size)
@@ -188,9 +187,9 @@ cdef class LookUp(Job):
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint8_t *marks = &self.marks[0] if self.marks is not None else NULL
-        if look_up(self.table, self.table_keys, &self.side, self.begin(k) * 64,
-                   min(self.begin(k + 1) * 64, self.side.keys.size), marks, self.are_tests,
-                   self.invert):
+        cdef lookup_t side = self.side
+        side.start, side.stop = self.begin(k) * 64, min(self.begin(k + 1) * 64, side.keys.size)
+        if look_up(self.table, self.table_keys, &side, marks, self.are_tests):
             fs_mark(&self.flooded)
 
 
@@ -302,16 +301,17 @@ cdef class CompareParts(Job):
         cdef Py_ssize_t status = table_start(
             &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
             self.tests.room_of_part(self.expected))
+        items.invert = tests.invert = self.invert
         items.mask = &self.items_mask[0] if self.items_mask is not None else NULL
         if self.positions_plus_1 is not None:
             items.positions_plus_1 = &self.positions_plus_1[0]
         tests.mask = &self.tests_mask[0] if self.tests_mask is not None else NULL
         while part < stop and status == 0:
             table_clear(&table)
-            status = compare_ranges(
-                &items, &tests, &table, self.tests.start_of(part), self.tests.start_of(part + 1),
-                self.items.start_of(part), self.items.start_of(part + 1), self.invert)
+            items.start, tests.start = self.items.start_of(part), self.tests.start_of(part)
             part += 1
+            items.stop, tests.stop = self.items.start_of(part), self.tests.start_of(part)
+            status = compare_ranges(&items, &tests, &table)
         table_free(&table)
         self.status[k] = status
 

@@ -116,7 +116,7 @@ class Comparison(KnownGroups):
         out = np.empty((keys.size, width + 8), np.uint8)
         kind = _dtypes.WORD if keys.is_word else _dtypes.RAW
         source = keys.data.reshape(keys.size, -1).view(f"u{width}" if keys.is_word else np.uint8)
-        canonical_keys(source, keys.size, kind, width, keys.rule, False, out, None, 1)
+        canonical_keys(source, kind, width, keys.rule, False, out, 1)
         positions_plus_1 = np.arange(1, keys.size + 1)
         positions_plus_1[~keys.are_unequal()] = 0
         out[:, width:] = positions_plus_1.reshape(-1, 1).view(np.uint8)

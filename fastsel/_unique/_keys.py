@@ -108,14 +108,9 @@ def _canonical(rows, rule, width, equal_nan):
     3, 5, 6 or 7 bytes. Keys of less than 8 bytes are padded with zeros to 1, 2, 4 or 8 bytes."""
     padded = width if width > 8 else 1 << (width - 1).bit_length()
     out = np.empty((len(rows), padded), np.uint8)
-    unequal = None
-    if rule.has_nan and not equal_nan:
-        unequal = np.empty((len(rows) + 63) // 64, np.uint64)
     threads = _threads.for_bytes(rows.nbytes)
     part_rule = Rule(*rule.part_rule(not equal_nan))
-    canonical_keys(
-        *(rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, unequal, threads)
-    )
+    unequal = canonical_keys(rows, rule.kind, rule.width, part_rule, equal_nan, out, threads)
     return Keys(out, raw_rule(_characters_of(rows)), SEEDS, unequal)
 
 

@@ -172,18 +172,18 @@ cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssiz
 # ---- canonical keys ---------------------------------------------------------------------
 
 
-def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
-                   Rule rule not None, bint collapse, cnp.ndarray out not None,
-                   uint64_t[::1] unequal, int threads):
-    """Write the canonical form of items to out: `keys` keys of equal width. Both arrays are
-    C-contiguous. There is at least one key, and no key is empty. If keys of out are wider than
-    their items, zeros follow.
+def canonical_keys(cnp.ndarray items not None, int kind, Py_ssize_t width, Rule rule not None,
+                   bint collapse, cnp.ndarray out not None, int threads):
+    """Write the canonical form of items to out, one key for each index of the first axis. Returns
+    the bitmask of the keys that have a nan, if nan equals no key, and None otherwise.
 
-    kind and width describe a field, whose rule is `rule`. With collapse, all fields of a key become
-    nan if one of them is nan. unequal, if not None, becomes the bitmask of the keys that have a
-    nan. A NaT counts as nan only if it equals no item.
+    Both arrays are C-contiguous. There is at least one key, and no key is empty. If keys of out are
+    wider than their items, zeros follow. kind and width describe a field, whose rule is `rule`.
+    With collapse, all fields of a key become nan if one of them is nan.
     """
     cdef WriteKeys job = WriteKeys()
+    cdef Py_ssize_t keys = cnp.PyArray_DIM(items, 0)
+    job.unequal = unequal = new_u64(blocks_of(keys)) if rule.words.nan_unequal else None
     job.owned, job.items = (items, out), <const char *>cnp.PyArray_DATA(items)
     job.kind, job.width, job.collapse = <field_kind>kind, width, collapse
     job.rule = rule.words
@@ -191,8 +191,9 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
     job.key_width = cnp.PyArray_NBYTES(out) // keys
     job.units = blocks_of(keys)
     job.chunks = chunk_count(job.units, threads, 64 * job.key_width)
-    job.out, job.unequal = <char *>cnp.PyArray_DATA(out), unequal
+    job.out = <char *>cnp.PyArray_DATA(out)
     job.run(threads)
+    return unequal
 
 
 cdef class WriteKeys(Job):

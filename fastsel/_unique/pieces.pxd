@@ -11,7 +11,9 @@ ctypedef enum word_kind:          # the kind of numbers as which NumPy sorts wor
 ctypedef struct sorter_t:
     void *keys                    # the sorted keys, after sort_keys
     uint32_t *entries             # working memory for entries; NULL if keys have no entries
+    uint32_t *moved               # the entries that move along with the keys, or NULL
     uint64_t *packed              # packed words of one piece; then starts of pieces, by depth
+    uint32_t *starts              # the unused rest of this memory
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,

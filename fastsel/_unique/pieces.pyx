@@ -46,6 +46,13 @@ ctypedef fused packed_t:
     uint32_t
     uint64_t
 
+ctypedef struct pieces_t:
+    uint64_t low                  # the lowest key
+    int shift                     # pieces are chosen by the bits from this one on,
+    bint by_magnitude             # of the distance from low or, by_magnitude, of its float_bits
+    Py_ssize_t count
+    uint32_t *starts              # by piece: its length; after the scatter, its end
+
 cdef enum:
     PIECE_KEYS = 64         # NumPy's sort is fastest for pieces of this length
     LONG_PIECE = 1024       # a longer piece is sorted like a part
@@ -144,7 +151,9 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     """Sort n > 0 keys, stably, and write them to sorter.keys; `keys` are undefined afterwards. If
     `entries` is not NULL, they are sorted along with the keys, in place, and the sorter was started
     with entries. n is at most the room for which it was started."""
-    sort_range(sorter, keys, entries, 0, n, <uint32_t *>(sorter.packed + LONG_PIECE), False)
+    sorter.moved = entries
+    sorter.starts = <uint32_t *>(sorter.packed + LONG_PIECE)
+    sort_range(sorter, keys, 0, n, False)
 
 
 cdef bint whole_is_faster() except -1:
@@ -192,95 +201,119 @@ cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
     return max(bits, MIN_PIECE_BITS)
 
 
-cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
-                     Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
+cdef void sort_range(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_t stop,
+                     bint is_piece) noexcept nogil:
     """Sort keys start to stop - 1, by a scatter to pieces unless they are few. is_piece: these keys
-    are a piece. `starts` is the unused rest of the memory behind sorter.packed."""
+    are a piece."""
     cdef wide_t *out = <wide_t *>sorter.keys
-    cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
-    cdef Py_ssize_t pieces, i, piece, position = start, end, longest = 0
-    cdef int range_bits, shift
+    cdef pieces_t pieces
+    cdef Py_ssize_t n = stop - start, i
+    cdef int range_bits
     for i in range(start + 1, stop):
         low, high = min(low, keys[i]), max(high, keys[i])
     if low == high:                         # equal keys: entries stay in order
-        memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
+        memcpy(out + start, keys + start, n * sizeof(wide_t))
         return
     range_bits = bit_length(high - low)
-    if stop - start <= 2 * PIECE_KEYS and range_bits + bit_length(stop - start - 1) <= 64:
-        memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
-        if entries != NULL:
-            memcpy(out_entries + start, entries + start, (stop - start) * sizeof(uint32_t))
-        sort_piece(sorter, keys, entries, start, stop, low, range_bits, starts, True)
+    if n <= 2 * PIECE_KEYS and range_bits + bit_length(n - 1) <= 64:
+        memcpy(out + start, keys + start, n * sizeof(wide_t))
+        if sorter.moved != NULL:
+            memcpy(sorter.entries + start, sorter.moved + start, n * sizeof(uint32_t))
+        sort_piece(sorter, keys, start, stop, low, range_bits, True)
         return
-    shift = max(0, range_bits - piece_bits(stop - start))
-    pieces = <Py_ssize_t>((high - low) >> shift) + 1
-    memset(starts, 0, pieces * sizeof(uint32_t))
-    for i in range(start, stop):
-        starts[piece_of(keys[i] - low, shift, False)] += 1
-    for piece in range(pieces):
-        longest = max(longest, <Py_ssize_t>starts[piece])
-    if longest > max((stop - start) // UNEVEN_SHARE, LONG_PIECE) and not is_piece:
-        if entries == NULL and fs_load_relaxed(&whole_was_faster) > 0:
-            memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
-            numpy_sort(out + start, stop - start, UNSIGNED)
-            return
-        sort_by_magnitude(sorter, keys, entries, start, stop, low, high, starts)
+    pieces.low, pieces.by_magnitude = low, False
+    pieces.shift = max(0, range_bits - piece_bits(n))
+    pieces.count = <Py_ssize_t>((high - low) >> pieces.shift) + 1
+    pieces.starts = sorter.starts
+    if (count_pieces(keys, start, stop, &pieces) > max(n // UNEVEN_SHARE, LONG_PIECE)
+            and not is_piece):
+        if sorter.moved == NULL and fs_load_relaxed(&whole_was_faster) > 0:
+            memcpy(out + start, keys + start, n * sizeof(wide_t))
+            numpy_sort(out + start, n, UNSIGNED)
+        else:
+            sort_by_magnitude(sorter, keys, start, stop, low, high)
         return
-    scatter_to_pieces(sorter, keys, entries, start, stop, low, shift, False, starts, pieces)
-    for piece in range(pieces):
-        end = starts[piece]
-        if end - position > 1 and shift:
-            sort_piece(sorter, keys, entries, position, end,
-                       <wide_t>(low + (<wide_t>piece << shift)), shift, starts + pieces, is_piece)
-        elif entries != NULL:
-            memcpy(entries + position, out_entries + position, (end - position) * sizeof(uint32_t))
+    scatter_to_pieces(sorter, keys, start, stop, &pieces)
+    sorter.starts += pieces.count
+    sort_pieces(sorter, keys, start, &pieces, is_piece)
+    sorter.starts -= pieces.count
+
+
+cdef inline void sort_pieces(sorter_t *sorter, wide_t *keys, Py_ssize_t start,
+                             const pieces_t *pieces, bint are_nested) noexcept nogil:
+    """Sort the pieces of scattered keys, of which the first is key `start`."""
+    cdef Py_ssize_t piece, position = start, end
+    for piece in range(pieces.count):
+        end = pieces.starts[piece]
+        if end - position > 1 and pieces.shift:
+            sort_piece(sorter, keys, position, end,
+                       <wide_t>(pieces.low + (<uint64_t>piece << pieces.shift)), pieces.shift,
+                       are_nested)
+        elif sorter.moved != NULL:
+            memcpy(sorter.moved + position, sorter.entries + position,
+                   (end - position) * sizeof(uint32_t))
         position = end
 
 
-cdef void sort_by_magnitude(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
-                            Py_ssize_t stop, wide_t low, wide_t high,
-                            uint32_t *starts) noexcept nogil:
+cdef void sort_by_magnitude(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_t stop,
+                            wide_t low, wide_t high) noexcept nogil:
     """sort_range for keys most of which are close to the lowest key, as in heavy-tailed data: the
     piece of a key is chosen by the leading bits of its distance from low as a float, so pieces are
     the longer the farther they are from low."""
     cdef wide_t *out = <wide_t *>sorter.keys
-    cdef uint32_t *out_entries = sorter.entries
     cdef uint64_t reach = float_bits(<uint64_t>(high - low))
-    cdef int shift = max(0, bit_length(reach) - piece_bits(stop - start))
-    cdef Py_ssize_t pieces = <Py_ssize_t>(reach >> shift) + 1, i, piece, position = start, end
-    memset(starts, 0, pieces * sizeof(uint32_t))
-    for i in range(start, stop):
-        starts[piece_of(keys[i] - low, shift, True)] += 1
-    scatter_to_pieces(sorter, keys, entries, start, stop, low, shift, True, starts, pieces)
+    cdef pieces_t pieces
+    cdef Py_ssize_t piece, position = start, end
+    pieces.low, pieces.by_magnitude = low, True
+    pieces.shift = max(0, bit_length(reach) - piece_bits(stop - start))
+    pieces.count = <Py_ssize_t>(reach >> pieces.shift) + 1
+    pieces.starts = sorter.starts
+    count_pieces(keys, start, stop, &pieces)
+    scatter_to_pieces(sorter, keys, start, stop, &pieces)
     memcpy(keys + start, out + start, (stop - start) * sizeof(wide_t))
-    if entries != NULL:
-        memcpy(entries + start, out_entries + start, (stop - start) * sizeof(uint32_t))
-    for piece in range(pieces):
-        end = starts[piece]
+    if sorter.moved != NULL:
+        memcpy(sorter.moved + start, sorter.entries + start, (stop - start) * sizeof(uint32_t))
+    sorter.starts += pieces.count
+    for piece in range(pieces.count):
+        end = pieces.starts[piece]
         if end - position == 1:
             out[position] = keys[position]
         elif end > position:
-            sort_range(sorter, keys, entries, position, end, starts + pieces, True)
+            sort_range(sorter, keys, position, end, True)
         position = end
+    sorter.starts -= pieces.count
 
 
-cdef inline void scatter_to_pieces(
-        sorter_t *sorter, const wide_t *keys, const uint32_t *entries, Py_ssize_t start,
-        Py_ssize_t stop, wide_t low, int shift, bint by_magnitude, uint32_t *starts,
-        Py_ssize_t pieces) noexcept nogil:
+cdef inline Py_ssize_t count_pieces(const wide_t *keys, Py_ssize_t start, Py_ssize_t stop,
+                                    const pieces_t *pieces) noexcept nogil:
+    """Write the number of keys of each piece to pieces.starts. Returns the greatest number."""
+    cdef uint32_t *counts = pieces.starts
+    cdef Py_ssize_t i, longest = 0
+    memset(counts, 0, pieces.count * sizeof(uint32_t))
+    for i in range(start, stop):
+        counts[piece_of(pieces, keys[i])] += 1
+    for i in range(pieces.count):
+        longest = max(longest, <Py_ssize_t>counts[i])
+    return longest
+
+
+cdef inline void scatter_to_pieces(sorter_t *sorter, const wide_t *keys, Py_ssize_t start,
+                                   Py_ssize_t stop, const pieces_t *pieces) noexcept nogil:
     """Write keys start to stop - 1, and their entries, to the sorter in the order of their pieces.
-    starts has the number of keys of each piece, and gets the end of each piece."""
+    pieces.starts has the number of keys of each piece, and gets the end of each piece."""
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
+    cdef const uint32_t *entries = sorter.moved
+    cdef uint32_t *starts = pieces.starts
     cdef Py_ssize_t i, piece, position = start
     cdef uint32_t count
-    for piece in range(pieces):
+    for piece in range(pieces.count):
         count = starts[piece]
         starts[piece] = <uint32_t>position
         position += count
     for i in range(start, stop):
-        piece = piece_of(keys[i] - low, shift, by_magnitude)
+        piece = piece_of(pieces, keys[i])
         position = starts[piece]
         starts[piece] = <uint32_t>(position + 1)
         out[position] = keys[i]
@@ -288,8 +321,10 @@ cdef inline void scatter_to_pieces(
             out_entries[position] = entries[i]
 
 
-cdef inline Py_ssize_t piece_of(uint64_t distance, int shift, bint by_magnitude) noexcept nogil:
-    return <Py_ssize_t>((float_bits(distance) if by_magnitude else distance) >> shift)
+cdef inline Py_ssize_t piece_of(const pieces_t *pieces, wide_t key) noexcept nogil:
+    cdef uint64_t distance = <wide_t>(key - <wide_t>pieces.low)
+    return <Py_ssize_t>(
+        (float_bits(distance) if pieces.by_magnitude else distance) >> pieces.shift)
 
 
 cdef inline uint64_t float_bits(uint64_t distance) noexcept nogil:
@@ -301,28 +336,28 @@ cdef inline uint64_t float_bits(uint64_t distance) noexcept nogil:
     return bits - (<uint64_t>0x3ff << 52)
 
 
-cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
-                            Py_ssize_t stop, wide_t low, int shift, uint32_t *starts,
-                            bint is_nested) noexcept nogil:
+cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_t stop,
+                            wide_t low, int shift, bint is_nested) noexcept nogil:
     """Sort one piece: its keys are in sorter.keys, its entries in sorter.entries. The keys are from
     low to low + 2^shift - 1. is_nested: this is a piece of a piece."""
     cdef wide_t *piece = <wide_t *>sorter.keys + start
+    cdef uint32_t *entries = sorter.entries + start
     cdef Py_ssize_t n = stop - start
     cdef int position_bits = bit_length(n - 1)
-    cdef bint fits = entries == NULL or shift + position_bits <= 64
-    if n > LONG_PIECE and (entries != NULL or not is_nested) or not fits:
+    cdef bint with_entries = sorter.moved != NULL
+    cdef bint fits = not with_entries or shift + position_bits <= 64
+    if n > LONG_PIECE and (with_entries or not is_nested) or not fits:
         memcpy(keys + start, piece, n * sizeof(wide_t))
-        if entries != NULL:
-            memcpy(entries + start, sorter.entries + start, n * sizeof(uint32_t))
-        sort_range(sorter, keys, entries, start, stop, starts, True)
-    elif entries == NULL:
+        if with_entries:
+            memcpy(sorter.moved + start, entries, n * sizeof(uint32_t))
+        sort_range(sorter, keys, start, stop, True)
+    elif not with_entries:
         numpy_sort(piece, n, UNSIGNED)
     elif shift + position_bits <= 32:
-        sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits,
+        sort_packed(piece, entries, sorter.moved + start, n, low, position_bits,
                     <uint32_t *>sorter.packed)
     else:
-        sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits,
-                    sorter.packed)
+        sort_packed(piece, entries, sorter.moved + start, n, low, position_bits, sorter.packed)
 
 
 cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
