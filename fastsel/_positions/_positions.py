@@ -256,7 +256,9 @@ def count_nonzero(
     array = _gate.base_array(a)
     if array is None or type(keepdims) is not bool:
         arguments = _gate.non_defaults(axis=axis, keepdims=keepdims)
-        return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
+        library = _gate.library(a)
+        count = library.count_nonzero(a, **arguments)
+        return _as_intp(count) if library is _numpy else count
     if axis is None and not keepdims and array is not a:
         return count_nonzero(array)
     if (truth := _dtypes.truth(array.dtype)) is None:

@@ -97,6 +97,8 @@ def compress(
         result = selected_items.compress_axis(condition, a, axis)
         if result is not None:
             return result
+    if out is None and _are_references(condition, a):
+        return _numpy.compress(_for_numpy(condition), a, axis)
     array = mask = None
     if out is None or type(out) is np.ndarray:
         array, mask = _gate.base_array(a), _condition(condition)
@@ -176,6 +178,8 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     result = selected_items.extract(condition, arr)
     if result is not None:
         return result
+    if _are_references(condition, arr):
+        return _numpy.extract(_for_numpy(condition), arr)
     array, mask = _gate.base_array(arr), _gate.base_array(condition)
     if array is None or mask is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
@@ -225,6 +229,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     result = selected_items.boolean_mask(a, mask)
     if result is not None:
         return result
+    if _are_references(mask, a) and mask.dtype == bool:
+        return a[_for_numpy(mask)]
     if not type(a) is type(mask) is np.ndarray:
         library = _gate.library(a, mask)
         if not _gate.is_numpy(library):
@@ -253,6 +259,12 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     if not is_in_memory_order:
         result = result.transpose(np.argsort(order[array_mask.ndim - 1 :]))
     return result
+
+
+def _are_references(mask, a):
+    """Is `a` an array of objects or of StringDType, whose items NumPy has to select? False unless
+    both arrays are of the base class."""
+    return type(a) is type(mask) is np.ndarray and a.dtype.hasobject
 
 
 def _for_numpy(mask, *others):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel._core import _dtypes, _gate, _numpy, _threads
+from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._positions._positions import flatnonzero
 from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
@@ -43,9 +43,11 @@ MIN_HASHED = 8
 
 # Types for which a set finds the objects that ``==`` finds, except NaN: the results of ``==`` are
 # bool, and equal objects have equal hashes. A tuple is compared by its items. The types of
-# _VALUE_MODULES are among them: dates and times, Decimal, Fraction, UUID, and pandas' scalars.
+# _VALUE_MODULES are among them (dates and times, Decimal, Fraction, UUID), and some of pandas.
+# pandas' offsets are not: Hour(1) equals Minute(60).
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None), tuple}
-_VALUE_MODULES = {"datetime", "decimal", "fractions", "uuid", "pandas"}
+_VALUE_MODULES = {"datetime", "decimal", "fractions", "uuid"}
+_PANDAS_TYPES = {"Interval", "NaTType", "Period", "Timedelta", "Timestamp"}
 
 
 # Types of which all objects have one order. NumPy's sort raises an error for other objects, or not,
@@ -62,17 +64,36 @@ class WantedMasks(NamedTuple):
 
 
 def numpy_is_faster(first, second):
-    """Does NumPy's isin take less time? It does for a few complex numbers or long doubles, whose
-    keys need new memory, and for many long doubles if the tests are few."""
+    """Does NumPy's isin take less time? It does for a few complex numbers or long doubles, and for
+    many long doubles if the tests are few."""
+    few_tests = first.dtype.kind == "f" and second.size < MIN_HASHED
+    return are_without_words(first, second) and (
+        few_tests or first.size + second.size <= _plan.MAX_FOR_NUMPY
+    )
+
+
+def are_without_words(first, second, kinds="fc"):
+    """Are these complex numbers, long doubles or, with `kinds`, strings, whose keys need new
+    memory, and have the arrays one dtype?"""
     dtype = first.dtype
-    is_long = dtype.kind == "f" and dtype.itemsize > 8
     return (
-        (is_long or dtype.kind == "c")
-        and dtype.isbuiltin == 1
+        dtype.kind in kinds
+        and (dtype.kind != "f" or dtype.itemsize > 8)
+        and dtype.isbuiltin != 2
         and dtype == second.dtype
         and dtype.isnative
-        and (first.size + second.size <= _gate.TINY_ITEMS or (is_long and second.size < MIN_HASHED))
         and not _plan.FORCED.get()
+    )
+
+
+def numpy_finds_values(first, second):
+    """Do NumPy's set functions take less time, and is the result the same? For a few items whose
+    keys need new memory, if no bits of the result depend on which of equal items it has."""
+    return (
+        first.size + second.size <= _plan.MAX_FOR_NUMPY
+        and are_without_words(first, second, "fcSU")
+        and _keys.have_one_form(first)
+        and _keys.have_one_form(second)
     )
 
 
@@ -166,7 +187,11 @@ def masks(first, second, wanted):
     Both arrays are of one dtype, and are 1-d, or have slices along axis 0. Returns None for 1-d
     arrays if NumPy decides which of their items are equal.
     """
+    if not first.dtype.isnative and first.size + second.size <= FEW_ITEMS:
+        first, second = map(_dtypes.native, (first, second))
     if first.dtype.kind == "T":  # NumPy's comparisons of some versions stop at a NUL
+        if first.size + second.size <= _plan.TINY_ITEMS and not hasattr(first.dtype, "na_object"):
+            return _masks_of_strings(first, second, wanted)
         both = np.concatenate((first, second))
         inverse = unique(both, return_inverse=True, equal_nan=False, sorted=False)[1]
         return masks(inverse[: len(first)], inverse[len(first) :], wanted)
@@ -206,6 +231,16 @@ def masks(first, second, wanted):
     return masks(inverse[: len(first)], inverse[len(first) :], wanted)
 
 
+def _masks_of_strings(first, second, wanted):
+    """The masks of a few strings, of which none is missing, by Python's hash."""
+    lists = first.tolist(), second.tolist()
+    sets = map(set, reversed(lists))
+    return tuple(
+        np.fromiter((item in others for item in items), bool, len(items)) ^ wanted.invert
+        for items, others in zip(lists, sets, strict=True)
+    )
+
+
 def _comparable_bytes(tests):
     """(tests, masks) for `among_few_by_bytes`; None for dtypes whose items cannot be compared by
     their bytes. NaN and NaT, which equal no item, are left out, and the masks leave out the sign of
@@ -240,10 +275,9 @@ def are_hashed_by_value(*lists):
 
 
 def _is_hashed_by_value(kind):
-    if kind in _HASHED_BY_VALUE:
-        return True
-    # A comparison with pandas.NA has no truth value.
-    return kind.__module__.partition(".")[0] in _VALUE_MODULES and kind.__name__ != "NAType"
+    module = kind.__module__.partition(".")[0]
+    is_of_pandas = module == "pandas" and kind.__name__ in _PANDAS_TYPES
+    return kind in _HASHED_BY_VALUE or module in _VALUE_MODULES or is_of_pandas
 
 
 def among_objects(items, tests, invert):

@@ -11,7 +11,7 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _threads
+from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._positions._positions import flatnonzero
 from fastsel._sets import _membership, _slices
@@ -127,9 +127,10 @@ def intersect1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves all objects. The items that are in both arrays are
-    copied, and the notes of `unique` apply to the copy. Without `axis`, NumPy serves subclasses,
-    and dtypes whose common dtype cannot hold all their integers (int64 and uint64).
+    The notes of `isin` apply, but NumPy serves all objects, and a few strings of fixed width. The
+    items that are in both arrays are copied, and the notes of `unique` apply to the copy. Without
+    `axis`, NumPy serves subclasses, and dtypes whose common dtype cannot hold all their integers
+    (int64 and uint64).
 
     Examples
     --------
@@ -143,6 +144,9 @@ def intersect1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _in_common_dtype(ar1, ar2, axis)
+    if both and axis is None and _membership.numpy_finds_values(*both):
+        check_truth(assume_unique)
+        return _numpy.intersect1d(*both, return_indices=return_indices)
     if both and not return_indices:
         both = list(map(_values_if_few, both))
     masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
@@ -150,8 +154,7 @@ def intersect1d(
         arguments = _gate.non_defaults(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
-        ar1, ar2 = _native_items(ar1), _native_items(ar2)
-        return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
+        return _by_library("intersect1d", ar1, ar2, arguments)
     check_truth(assume_unique)
     if not return_indices:
         return _distinct.along(_slices.unique(_slices.compress(masks[0], both[0])), axis)
@@ -271,9 +274,10 @@ def setdiff1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves all objects, unless those of both arrays are all
-    str, all bytes, or all bool, int or float. The items that are not in `ar2` are copied, and the
-    notes of `unique` apply to the copy. Without `axis`, subclasses are passed to NumPy.
+    The notes of `isin` apply, but NumPy serves a few strings of fixed width, and all objects,
+    unless those of both arrays are all str, all bytes, or all bool, int or float. The items that
+    are not in `ar2` are copied, and the notes of `unique` apply to the copy. Without `axis`,
+    subclasses are passed to NumPy.
 
     Examples
     --------
@@ -287,14 +291,16 @@ def setdiff1d(
     arrays = _base_arrays(ar1, ar2, axis)
     is_served = arrays and _membership.are_ordered(*arrays)
     dtypes = [array.dtype for array in arrays or ()]
-    if is_served and not assume_unique and _membership.compares_exactly(*dtypes):
+    is_deduplicated = is_served and not assume_unique
+    if is_deduplicated and axis is None and _membership.numpy_finds_values(*arrays):
+        return _numpy.setdiff1d(*arrays)
+    if is_deduplicated and _membership.compares_exactly(*dtypes):
         arrays[0] = _values_if_few(arrays[0])
     mask = among(*arrays, True) if is_served else None
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
-        one, other = _native_items(ar1), _native_items(ar2)
-        result = _gate.library(one, other).setdiff1d(one, other, **arguments)
-        return result if one is ar1 else result.astype(ar1.dtype)
+        result = _by_library("setdiff1d", ar1, ar2, arguments)
+        return result if arrays is None else result.astype(arrays[0].dtype, copy=False)
     selected = _slices.compress(mask, arrays[0])
     del mask
     return _distinct.along(selected if assume_unique else _slices.unique(selected), axis)
@@ -352,10 +358,10 @@ def setxor1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves all objects. The items that are in only one array
-    are copied, and the notes of `unique` apply to the copy, or to both arrays. Without `axis`,
-    NumPy serves subclasses, and dtypes whose common dtype cannot hold all their integers (int64 and
-    uint64).
+    The notes of `isin` apply, but NumPy serves all objects, and a few strings of fixed width. The
+    items that are in only one array are copied, and the notes of `unique` apply to the copy, or to
+    both arrays. Without `axis`, NumPy serves subclasses, and dtypes whose common dtype cannot hold
+    all their integers (int64 and uint64).
 
     Examples
     --------
@@ -368,14 +374,16 @@ def setxor1d(
     are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not are_base_arrays:
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
+    if both and axis is None and _membership.numpy_finds_values(*both):
+        check_truth(assume_unique)
+        return _numpy.setxor1d(*both)
     if both and _are_merged(*both):
         return _by_merge(*both)
     both = both and list(map(_values_if_few, both))
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
-        ar1, ar2 = _native_items(ar1), _native_items(ar2)
-        return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
+        return _by_library("setxor1d", ar1, ar2, arguments)
     selected = np.concatenate(list(map(_slices.compress, masks, both)))
     del masks
     values = _slices.unique(selected)
@@ -456,6 +464,14 @@ def _base_arrays(ar1, ar2, axis):
             return None
         flat_arrays.append(array.ravel())
     return flat_arrays
+
+
+def _by_library(name, ar1, ar2, arguments):
+    """The result of NumPy's function, or of the function of the library of the arrays."""
+    library = _gate.library(ar1, ar2)
+    if library is _numpy:
+        ar1, ar2 = _native_items(ar1), _native_items(ar2)
+    return getattr(library, name)(ar1, ar2, **arguments)
 
 
 def _native_items(array):

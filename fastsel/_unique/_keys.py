@@ -103,6 +103,15 @@ def _rows_are_canonical(rows, rule, equal_nan):
     return are_canonical(rows, rule.width, Rule(*rule.part_rule(not equal_nan)), threads)
 
 
+def have_one_form(items):
+    """Have equal items equal bits, because no item is NaN or -0.0? For strings, complex numbers and
+    long doubles of native byte order; False for complex numbers of long doubles."""
+    if items.dtype.kind == "f":
+        return not (np.isnan(items) | (np.signbit(items) & (items == 0))).any()
+    rule = _dtypes.key_rule(items.dtype)
+    return _rows_are_canonical(np.ascontiguousarray(items), rule, False)
+
+
 def _canonical(rows, rule, width, equal_nan):
     """Keys in new memory, for C-contiguous rows that are not canonical in memory, or whose width is
     3, 5, 6 or 7 bytes. Keys of less than 8 bytes are padded with zeros to 1, 2, 4 or 8 bytes."""

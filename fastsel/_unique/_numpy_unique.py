@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _objects
+from fastsel._unique import _ascending, _keys, _objects
 from fastsel._unique._outputs import as_result, converted, outputs_of
 
 # From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
@@ -46,34 +46,42 @@ def in_inverse_dtype(result, request):
 
 def of_tiny(array, request, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
-    kernel has started; None for other arrays. Python finds the values of str and bytes objects in
-    less time. It also answers for StringDType: NumPy before 2.5.1 compares strings up to a NUL."""
+    kernel has started; None for other arrays. Python finds the values of objects in less time. It
+    also answers for StringDType: NumPy before 2.5.1 compares strings up to a NUL."""
     dtype, kind = array.dtype, array.dtype.kind
     values_only = not (request.index or request.inverse or request.counts)
     if kind == "c" or (kind == "f" and dtype.itemsize > 8):
-        if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and values_only:
-            values = _numpy.unique(array, equal_nan=equal_nan)
-            # If all NaN are one value, NumPy returns the first NaN; the smallest one is needed.
-            if not (len(values) and np.isnan(values[-1])):
-                return values
-        with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
-            return by_numpy(array, request, None, equal_nan)
-    if kind == "O" and not are_all_str_or_bytes(array):
+        if not (dtype.isnative and _keys.have_one_form(array)):
+            return _of_tiny_with_nan(array, request, equal_nan)
+    elif kind == "T":
+        if hasattr(dtype, "na_object"):
+            return None
+        array = array.astype(object)
+    elif kind == "O":
+        if {*map(type, array.ravel().tolist())} not in ({str}, {bytes}, {int}):
+            return None
+    elif kind not in "SU" and (kind != "V" or dtype.isbuiltin != 0 or dtype.names):
         return None
-    if kind == "O" and not values_only:
-        values, index, *extras = _numpy.unique(array, True, request.inverse, request.counts)
-        return (values, index, *extras) if request.index else (values, *extras)
-    if not values_only:
-        return None
-    if kind == "O" or (kind == "T" and not hasattr(dtype, "na_object")):
+    if values_only and array.dtype == object:
         return np.array(sorted({*array.ravel().tolist()}), dtype)
-    is_void = kind == "V" and dtype.isbuiltin == 0 and not dtype.names
-    return _numpy.unique(array) if kind in "SU" or is_void else None
+    if values_only:
+        return _numpy.unique(array)
+    # With the index, NumPy sorts stably: the value of equal objects is the first one.
+    index = request.index or kind in "OT"
+    values, *extras = _numpy.unique(array, index, request.inverse, request.counts)
+    return (values.astype(dtype, copy=False), *extras[index > request.index :])
 
 
-def are_all_str_or_bytes(array):
-    """Are all items of an array of objects str, or all bytes, and there is one?"""
-    return {*map(type, array.ravel().tolist())} in ({str}, {bytes})
+def _of_tiny_with_nan(array, request, equal_nan):
+    """of_tiny for complex numbers and long doubles with NaN or -0.0."""
+    values_only = not (request.index or request.inverse or request.counts)
+    if array.dtype.kind == "c" and array.dtype.isnative and _NUMPY_HASHES_COMPLEX and values_only:
+        values = _numpy.unique(array, equal_nan=equal_nan)
+        # If all NaN are one value, NumPy returns the first NaN; the smallest one is needed.
+        if not (len(values) and np.isnan(values[-1])):
+            return values
+    with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
+        return by_numpy(array, request, None, equal_nan)
 
 
 def by_numpy(array, request, axis, equal_nan):

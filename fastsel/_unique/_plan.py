@@ -32,9 +32,9 @@ FILTERED_GROUPS = 1000
 TINY_ITEMS = 2000
 SORTED_AT_ONCE = 8
 
-# Up to MAX_FOR_NUMPY items, NumPy is faster if their keys need new memory (complex numbers, for
-# example), and for strings of which only the sorted values are wanted.
-MAX_FOR_NUMPY = 100
+# Up to MAX_FOR_NUMPY items, NumPy or Python is faster for dtypes whose items are not words: complex
+# numbers, long doubles, strings and objects.
+MAX_FOR_NUMPY = 500
 
 # Tests set the algorithm here.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)

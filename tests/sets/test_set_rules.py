@@ -168,8 +168,9 @@ class Overriding:
 
 @pytest.mark.parametrize("name", SET_FUNCTION_NAMES)
 @pytest.mark.parametrize("position", [0, 1])
-def test_an_override_gets_the_numpy_function_and_the_arguments(name, position):
-    arrays = [np.arange(3), np.arange(2)]
+@pytest.mark.parametrize("dtype", ["i8", ">c16", ">U1"])
+def test_an_override_gets_the_numpy_function_and_the_arguments(name, position, dtype):
+    arrays = [np.arange(3).astype(dtype), np.arange(2).astype(dtype)]
     arrays[position] = Overriding()
     func, types, args, kwargs = getattr(fastsel, name)(*arrays)
     assert func is getattr(np, name)
@@ -327,6 +328,16 @@ def test_scalars_of_pandas_are_found():
         False,
         False,
     ]
+
+
+def test_offsets_of_pandas_are_compared_as_in_numpy():
+    """Equal offsets may have different hashes."""
+    pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
+    tests, items = np.empty(9, object), np.empty(2, object)
+    tests[:] = [pandas.offsets.Hour(k) for k in range(1, 10)]
+    items[:] = [pandas.Timedelta(hours=2), pandas.offsets.Minute(60)]
+    assert fastsel.isin(items, tests).tolist() == [True, True]
+    assert fastsel.index_in(items, tests).tolist() == [1, 0]
 
 
 def test_a_comparison_with_na_of_pandas_raises_the_error_of_numpy():

@@ -45,6 +45,27 @@ def test_every_dtype_and_layout_equals_the_reference(name, layout, sizes, kernel
 
 
 @covering(
+    at_least=120,
+    name=KEY_DTYPES,
+    sizes=[(1, 2), (30, 3), (7, 100), (400, 100), (400, 101)],
+    make_items=[scattered, in_a_row],
+)
+def test_arrays_of_up_to_500_items_equal_the_reference(name, sizes, make_items):
+    """NumPy serves most of these arrays if their items are not words."""
+    check_set_functions(*two_arrays(KEY_DTYPES[name], sizes, make_items))
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16", "g", "G"])
+def test_few_zeros_of_both_signs_and_nan_equal_the_reference(dtype):
+    pool = np.array([0.0, -0.0, 1, -1, 2, np.nan, np.inf], dtype)
+    if pool.dtype.kind == "c":
+        pool = (pool[:, np.newaxis] + pool * pool.dtype.type(1j)).ravel()
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 5, 40):
+        check_set_functions(rng.choice(pool, size), rng.choice(pool, size))
+
+
+@covering(
     at_least=70,
     name=KEY_DTYPES,
     algorithm=ALGORITHMS,
