@@ -163,7 +163,7 @@ def find(items, tests, output):
     if rule and few_tests.are_few(tests, words=True):
         threads = _threads.for_bytes(items.nbytes * len(tests))
         return few_tests.find_in_few(items, tests, rule, output, threads)
-    if rule and len(items) + len(tests) <= _membership.FEW_ITEMS:
+    if rule and _membership.are_hashed_at_once(items, tests):
         result = find_in_few_keys(items, tests, rule, _keys.SEEDS, output)
         if result is not None:
             return result

@@ -29,8 +29,8 @@ MAX_KEYS = (1 << 32) - 2
 # items for each distinct test, this takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# One thread hashes up to FEW_ITEMS items and tests at once, without a sample. It also fills the
-# table of up to FEW_ITEMS tests.
+# One thread hashes up to FEW_ITEMS items and tests at once, without a sample (are_hashed_at_once). It
+# also fills the table of up to FEW_ITEMS tests.
 FEW_ITEMS = 1 << 14
 
 # To sample the tests takes long beside the lookup if there are MANY_TESTS for each item. Then the
@@ -95,6 +95,14 @@ def numpy_finds_values(first, second):
         and _keys.have_one_form(first)
         and _keys.have_one_form(second)
     )
+
+
+def are_hashed_at_once(items, tests):
+    """Are these words so few that one thread hashes them without a sample? A sample finds the
+    windows of numbers, which serve all numbers of 1 or 2 bytes, and many integers and dates."""
+    dtype = items.dtype
+    share = 4 if dtype.itemsize <= 2 else 2 if dtype.kind in "iumM" else 1
+    return share * (len(items) + len(tests)) <= FEW_ITEMS
 
 
 def fewer_to_convert(items, tests):
@@ -207,7 +215,7 @@ def masks(first, second, wanted):
     if compared and rule and few_tests.are_few(second, words=True):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
-    if rule and not forced and first.size + second.size <= FEW_ITEMS:
+    if rule and not forced and are_hashed_at_once(first, second):
         result = masks_of_few(first, second, rule, _keys.SEEDS, *wanted)
         if result is not None:
             return result

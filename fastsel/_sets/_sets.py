@@ -23,10 +23,9 @@ from fastsel._unique._distinct import unique
 from fastsel._unique.pieces import subnormals_are_zero
 from fastsel._unique.sample import groups_in_small_sample
 
-# For setxor1d of at least MANY_ITEMS numbers, a sort of both arrays and a merge take less time than
-# hashing. If an array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values,
-# `unique` of the array and a lookup of its values take less time than a lookup of all items.
-MANY_ITEMS = 1 << 14
+# If an array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values, `unique` of
+# the array and a lookup of its values take less time than a lookup of all items.
+MANY_ITEMS = 1 << 12
 FEW_SHARE = 32
 
 
@@ -374,11 +373,11 @@ def setxor1d(
     are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not are_base_arrays:
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
+    dtype = both[0].dtype if both and axis is None else None
+    if dtype and dtype.isbuiltin == 1 and _dtypes.number_rule(dtype) is not None:
+        return _by_merge(*both) if _can_merge(dtype) else _by_counts(*both)
     if both and axis is None and _membership.numpy_finds_values(*both):
-        check_truth(assume_unique)
         return _numpy.setxor1d(*both)
-    if both and _are_merged(*both):
-        return _by_merge(*both)
     both = both and list(map(_values_if_few, both))
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
@@ -405,20 +404,17 @@ def _values_if_few(items):
     return unique(items) if groups * FEW_SHARE <= items.size else items
 
 
-def _are_merged(one, other):
-    """Does setxor1d merge these arrays, numbers or times of one dtype? C has no float16, a bool
-    that is true may have any bits, and the CPU may take subnormal floats for 0."""
-    dtype = one.dtype
-    return (
-        max(one.size, other.size) >= MANY_ITEMS
-        and one.ndim == 1
-        and dtype.kind in "iufmM"
-        and dtype.itemsize <= 8
-        and dtype.char != "e"
-        and dtype.isbuiltin == 1
-        and not (dtype.kind == "f" and subnormals_are_zero())
-        and not _plan.FORCED.get()
-    )
+def _can_merge(dtype):
+    """Does _by_merge serve this dtype of numbers, dates or times? C has no float16, a bool that is
+    true may have any bits, and the CPU may take subnormal floats for 0."""
+    return dtype.char not in "?e" and not (dtype.kind == "f" and subnormals_are_zero())
+
+
+def _by_counts(one, other):
+    """setxor1d of numbers: their distinct numbers, as far as only one array has them."""
+    both = np.concatenate((unique(one), unique(other)))
+    values, counts = unique(both, return_counts=True, equal_nan=False)
+    return values[counts == 1]
 
 
 def _by_merge(one, other):
@@ -434,8 +430,8 @@ def _distinct_numbers(items):
     """(numbers, nan): the ascending distinct numbers, and the NaN or NaT, if there is one."""
     values = unique(items)
     size = values.size
-    if items.dtype.kind not in "iu":
-        size -= int(_dtypes.is_nan(values[-1:]).any())
+    if size and items.dtype.kind not in "iu" and np.isnan(values[-1]):
+        size -= 1
     return values[:size], values[size:]
 
 

@@ -1,17 +1,16 @@
-"""setxor1d of numbers that a merge serves: at least MANY_ITEMS in the larger array."""
+"""setxor1d of numbers, by a merge; and of float16 and bool, by counts."""
 
 import numpy as np
 import pytest
 
 import fastsel
-from fastsel._sets._sets import MANY_ITEMS
 from fastsel._sets.merge import exclusive_or
 
 NUMBERS = ("i1", "i2", "i4", "i8", "q", "u1", "u2", "u4", "u8", "f4", "f8")
 DTYPES = (*NUMBERS, "?", "f2", ">i4", ">f8", "M8[s]", "m8[ns]", ">M8[D]")
 # The larger array is divided into chunks; 200_000 items have several.
 SIZES = (
-    *((MANY_ITEMS - 1, MANY_ITEMS), (MANY_ITEMS, MANY_ITEMS), (MANY_ITEMS, 1), (0, MANY_ITEMS)),
+    *((0, 0), (0, 1), (1, 1), (3, 2), (300, 200), (20_000, 1), (0, 20_000), (20_000, 20_000)),
     *((200_000, 60_001), (60_001, 200_000)),
 )
 
@@ -29,7 +28,7 @@ def numbers(size, limit, dtype, rng):
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_setxor1d_of_many_numbers_equals_numpy(dtype, sizes):
+def test_setxor1d_of_numbers_equals_numpy(dtype, sizes):
     rng = np.random.default_rng(5)
     for limit in (3, 30_000) if np.dtype(dtype).itemsize > 1 else (3, 100):
         first, second = (numbers(size, limit, dtype, rng) for size in sizes)
@@ -54,17 +53,17 @@ def test_setxor1d_of_integers_with_nothing_or_everything_in_common():
 
 
 def test_setxor1d_of_zeros_of_both_signs_and_nan():
-    first = np.concatenate((np.full(MANY_ITEMS, -0.0), [np.nan, 1.0]))
-    second = np.concatenate((np.zeros(MANY_ITEMS), [-np.nan, 2.0]))
+    first = np.concatenate((np.full(20_000, -0.0), [np.nan, 1.0]))
+    second = np.concatenate((np.zeros(20_000), [-np.nan, 2.0]))
     assert fastsel.setxor1d(first, second).tolist()[:2] == [1.0, 2.0]
     assert np.isnan(fastsel.setxor1d(first, second)[2:]).tolist() == [True, True]
-    only_nan = np.full(MANY_ITEMS, np.nan)
+    only_nan = np.full(20_000, np.nan)
     assert np.isnan(fastsel.setxor1d(only_nan, only_nan)).tolist() == [True, True]
-    assert fastsel.setxor1d(only_nan, np.zeros(MANY_ITEMS)).tolist()[0] == 0.0
+    assert fastsel.setxor1d(only_nan, np.zeros(20_000)).tolist()[0] == 0.0
 
 
 def test_true_of_any_bits_equals_true():
-    first = np.arange(MANY_ITEMS, dtype="u1").view(bool)
+    first = np.arange(20_000, dtype="u1").view(bool)
     second = np.array([0, 1], "u1").view(bool)
     for one, other in [(first, second), (second, first)]:
         assert fastsel.setxor1d(one, other).size == 0
