@@ -29,8 +29,8 @@ MAX_KEYS = (1 << 32) - 2
 # items for each distinct test, this takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# One thread hashes up to FEW_ITEMS items and tests at once, without a sample (are_hashed_at_once). It
-# also fills the table of up to FEW_ITEMS tests.
+# One thread hashes up to FEW_ITEMS items and tests at once, without a sample: see
+# are_hashed_at_once. It also fills the table of up to FEW_ITEMS tests.
 FEW_ITEMS = 1 << 14
 
 # To sample the tests takes long beside the lookup if there are MANY_TESTS for each item. Then the

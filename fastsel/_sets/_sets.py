@@ -23,8 +23,8 @@ from fastsel._unique._distinct import unique
 from fastsel._unique.pieces import subnormals_are_zero
 from fastsel._unique.sample import groups_in_small_sample
 
-# If an array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values, `unique` of
-# the array and a lookup of its values take less time than a lookup of all items.
+# If an array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values, `unique`
+# of the array and a lookup of its values take less time than a lookup of all items.
 MANY_ITEMS = 1 << 12
 FEW_SHARE = 32
 

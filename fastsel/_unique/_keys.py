@@ -105,11 +105,11 @@ def _rows_are_canonical(rows, rule, equal_nan):
 
 def have_one_form(items):
     """Have equal items equal bits, because no item is NaN or -0.0? For strings, complex numbers and
-    long doubles of native byte order; False for complex numbers of long doubles."""
+    long doubles of native byte order; False for complex numbers of long doubles, or with fields."""
     if items.dtype.kind == "f":
         return not (np.isnan(items) | (np.signbit(items) & (items == 0))).any()
     rule = _dtypes.key_rule(items.dtype)
-    return _rows_are_canonical(np.ascontiguousarray(items), rule, False)
+    return rule is not None and _rows_are_canonical(np.ascontiguousarray(items), rule, False)
 
 
 def _canonical(rows, rule, width, equal_nan):
