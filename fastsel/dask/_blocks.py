@@ -65,12 +65,16 @@ def checked_array(name, a):
 
 
 def _as_dask(a):
-    """``dask.array.asarray(a)``, also for object dtypes. dask does not choose chunks for objects,
-    because it does not know their size; here the size of the references decides."""
+    """``dask.array.asarray(a)``, also for object dtypes and arrays without items. dask does not
+    choose chunks for objects, because it does not know their size; here the size of the references
+    decides. For arrays without items that have a long axis, dask would divide by zero."""
     try:
         return da.asarray(a)
-    except NotImplementedError:
+    except (NotImplementedError, ZeroDivisionError):
         array = np.asanyarray(a)
+    if array.size == 0:
+        name = False if array.dtype.hasobject else None
+        return da.from_array(array, chunks=-1, name=name)
     chunks = normalize_chunks("auto", array.shape, dtype=np.dtype((np.void, array.itemsize)))
     # By default, dask would derive the name from the strings joined by "-", so that different
     # arrays could have the same name.

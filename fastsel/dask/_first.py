@@ -73,7 +73,7 @@ def first_nonzero(
     for block, key in blocks(x).items():
         tasks[name, *block] = task(_first_in_block, key, where[block], axes=axes)
     chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
-    meta = np.empty((0,) * x.ndim, np.intp)
+    meta = np.zeros((0,) * x.ndim, np.intp)
     result = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
     result = da.reduction(
         result, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=meta

@@ -128,7 +128,11 @@ def arrange(groups, rule):
     """The groups in the order of the result, as Ordered."""
     if not rule.sorted or groups.values.size == 0:
         return Ordered(groups, None)
-    order, ranks = _ascending.argsort(groups.values, rule.inverse)
+    try:
+        order, ranks = _ascending.argsort(groups.values, rule.inverse)
+    except TypeError:
+        np.sort(groups.values)  # raises NumPy's error, as fastsel.unique does
+        raise
     return Ordered(_picked(groups, order), ranks)
 
 

@@ -14,6 +14,7 @@ import fastsel
 from fastsel._core import _numpy
 from fastsel.dask._blocks import (
     DaskArrayLike,
+    bands,
     blocks,
     checked_array,
     empty,
@@ -178,7 +179,8 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     """
     x = checked_array("a", a)
     if not isinstance(mask, da.Array):
-        mask = np.array(mask, bool) if isinstance(mask, list) and not mask else np.asarray(mask)
+        is_empty_list = isinstance(mask, list) and np.asarray(mask).size == 0
+        mask = np.array(mask, bool) if is_empty_list else np.asarray(mask)
     if mask.dtype != bool:
         raise IndexError(f"mask must be a boolean array, got dtype {mask.dtype}")
     if mask.ndim == 0:
@@ -188,6 +190,9 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     if isinstance(mask, da.Array):
         if axes > 1 and mask.shape == x.shape[:axes]:
             mask = mask.rechunk(x.chunks[:axes])
+        if axes > 1 and any(map(unknown, x.chunks[:axes] + mask.chunks)):
+            x, mask = bands("a", x, axes), bands("mask", mask)
+            mask = _with_shape_check(mask, x)
         mask = one_axis("mask", mask)
     else:
         mask = mask.ravel()
@@ -209,8 +214,33 @@ def _check_mask_shape(x, mask):
             )
 
 
+def _with_shape_check(mask, x):
+    """The mask, for blocks of unknown sizes. Each of its tasks raises an IndexError if the block of
+    `x` has another shape along the leading axes."""
+    if mask.numblocks != x.numblocks[: mask.ndim]:
+        return mask
+    name = f"fastsel-mask-{tokenize(mask.name, x.name)}"
+    rest = (0,) * (x.ndim - mask.ndim)
+    tasks = {
+        (name, *block): task(_check_block_shape, key, (x.name, *block, *rest))
+        for block, key in blocks(mask).items()
+    }
+    return da.Array(layer(name, tasks, mask, x), name, mask.chunks, meta=mask._meta)
+
+
+def _check_block_shape(mask, block):
+    if any(m not in (0, n) for m, n in zip(mask.shape, block.shape, strict=False)):
+        raise IndexError(
+            f"boolean index did not match indexed array: shapes {mask.shape} and {block.shape}, in "
+            "one of the blocks"
+        )
+    return mask
+
+
 def _selected(condition, x, axis):
     """The slices that a 1-d condition selects along an axis."""
+    if isinstance(condition, da.Array) and condition.shape[0] < x.shape[axis]:
+        x = x[(*[slice(None)] * axis, slice(condition.shape[0]))]
     sizes, size = x.chunks[axis], x.shape[axis]
     if isinstance(condition, da.Array):
         condition, lengths = _fitted(condition, sizes, size, axis), np.nan
@@ -264,8 +294,8 @@ def _as_mask(condition, size, axis):
 
 
 def _fitted(condition, sizes, size, axis):
-    """A condition that is a dask array, cut or filled with zeros to the length of the axis, and
-    rechunked to the chunks of the axis. If sizes are unknown, the condition itself."""
+    """A condition that is a dask array, at least as long as the axis: cut to the length of the
+    axis, and rechunked to its chunks. If sizes are unknown, the condition itself."""
     condition = checked_array("condition", condition)
     condition_sizes = condition.chunks[0]
     if unknown(sizes) or unknown(condition_sizes):
@@ -276,12 +306,8 @@ def _fitted(condition, sizes, size, axis):
                 "the sizes"
             )
         return condition
-    beyond, kept = condition.shape[0] - size, condition[:size]
-    if beyond < 0:
-        rest = da.zeros(-beyond, dtype=condition.dtype, chunks=max(sizes))
-        kept = da.concatenate([kept, rest])
-    kept = rechunked(kept, (sizes,))
-    if beyond > 0:
+    kept = rechunked(condition[:size], (sizes,))
+    if condition.shape[0] > size:
         kept = _with_check_beyond(kept, count_nonzero(condition[size:]), axis)
     return kept
 

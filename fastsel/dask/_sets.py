@@ -229,6 +229,8 @@ def union1d(
     """
     x, y, axis = _pair(ar1, ar2, axis)
     dtype = np.result_type(x.dtype, y.dtype)
+    if dtype.char in "SUT":  # 0.0 and -0.0 become two strings
+        x, y = x.astype(dtype), y.astype(dtype)
     return _of_distinct(fastsel.union1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 

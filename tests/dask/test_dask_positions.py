@@ -236,3 +236,15 @@ def test_indices_that_may_not_fit_the_dtype_raise(name):
     lazy = getattr(fastsel.dask, name)(of_unknown_sizes(x), dtype="u1")
     with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
         (lazy[0] if name == "nonzero" else lazy).compute()
+
+
+@pytest.mark.parametrize("shape", [(0, 5000), (0, 300, 2), (5000, 0)])
+def test_arrays_without_items_may_have_long_axes(shape):
+    for a in (np.zeros(shape), np.zeros(shape, object)):
+        assert_equal(fastsel.dask.argwhere(a), np.argwhere(a))
+        assert fastsel.dask.unique(a).compute().size == 0
+
+
+def test_equal_calls_of_a_0d_array_have_one_name():
+    x = da.from_array(np.array(5))
+    assert len({fastsel.dask.first_nonzero(x).name for _ in range(20)}) == 1

@@ -149,6 +149,19 @@ def test_array_like_conditions_equal_fastsel(condition):
         assert_equal(ours[1], expected[1])
 
 
+@pytest.mark.parametrize("length", [0, 1, 2, 4, 5])
+def test_a_shorter_condition_that_is_a_dask_array_equals_numpy(length):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="needs pip install ml_dtypes")
+    a = np.arange(10).reshape(5, 2)
+    x = da.from_array(a, chunks=(2, 1))
+    for dtype in (bool, ml_dtypes.float8_e8m0fnu):  # which has no zero
+        condition = da.ones(length, chunks=3, dtype=dtype)
+        assert_equal(fastsel.dask.compress(condition, x, 0), a[:length])
+        assert_equal(fastsel.dask.extract(condition, x), a.ravel()[:length])
+    hidden = x.map_blocks(np.asarray, chunks=(x.chunks[0], (np.nan, np.nan)), meta=x._meta)
+    assert_equal(fastsel.dask.compress(da.ones(length, dtype=bool), hidden, 0), a[:length])
+
+
 def test_nonzero_items_of_a_condition_select():
     a = np.arange(4.0)
     for condition in (np.array([0, -0.0, np.nan, 2]), np.array(["", " ", "0", ""]), a > 1):
@@ -189,6 +202,18 @@ def test_wrong_masks_are_refused_at_once(mask):
     for given_mask in (mask, da.from_array(mask)):
         with pytest.raises(IndexError):
             fastsel.dask.boolean_mask(da.from_array(a), given_mask)
+
+
+@pytest.mark.parametrize("shown", [(True, False), (False, True), (False, False)], ids=str)
+def test_a_mask_of_another_shape_is_refused_if_sizes_are_unknown(shown):
+    arrays = [da.from_array(np.ones((3, 2))), da.from_array(np.ones((2, 3), bool))]
+    arrays = [x if known else of_unknown_sizes(x) for x, known in zip(arrays, shown, strict=True)]
+    with pytest.raises(IndexError):
+        fastsel.dask.boolean_mask(*arrays).compute()
+
+
+def test_a_list_of_empty_lists_is_an_empty_mask():
+    assert_equal(fastsel.dask.boolean_mask(da.zeros((5, 0)), [[]] * 5), np.zeros(0))
 
 
 @pytest.mark.parametrize("mask", [np.zeros((0, 3), bool), np.zeros(0, bool), [], True, False])

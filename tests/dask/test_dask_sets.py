@@ -348,6 +348,11 @@ def test_remap_refuses_a_default_of_other_blocks_where_sizes_are_unknown():
         fastsel.dask.remap(x, [1], [1], default=da.ones((4, 2), chunks=(1, 2), dtype=int))
 
 
+def test_zeros_of_both_signs_are_two_strings():
+    arrays = np.array([0.0, -0.0]), np.array(["a"])
+    assert_equal(fastsel.dask.union1d(*arrays), fastsel.union1d(*arrays))
+
+
 def test_remap_refuses_arguments_that_do_not_fit_at_once():
     x = da.ones((4, 3), chunks=2, dtype=int)
     for error, text, arguments, default in (

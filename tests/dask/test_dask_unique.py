@@ -380,3 +380,9 @@ def test_the_inverse_has_the_dtype():
         inverse.compute()
     with pytest.raises(TypeError, match="inverse_dtype must be an integer dtype, got float64"):
         fastsel.unique(da.arange(9), return_inverse=True, inverse_dtype=float)
+
+
+def test_strings_without_an_order_raise_numpys_error():
+    a = np.array(["a", None, "b"], np.dtypes.StringDType(na_object=None))
+    expected = outcome(np.unique, a, return_index=True)
+    assert outcome(lambda: fastsel.dask.unique(a).compute())[:2] == expected[:2]

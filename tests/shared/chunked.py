@@ -75,15 +75,25 @@ def computed(result):
     return dask.compute(result)[0]
 
 
+def checked(*arrays):
+    """The dask arrays, computed together. Each block must be a NumPy array or scalar of the dtype
+    and the chunk sizes of its dask array, as far as these are known."""
+    kept = dask.persist(*arrays)
+    for x in kept:
+        assert type(x._meta) is np.ndarray, type(x._meta)
+        for place in np.ndindex(x.numblocks):
+            block = x.dask[x.name, *place]
+            assert isinstance(block, np.ndarray | np.generic), type(block)
+            assert block.dtype == x.dtype, (block.dtype, x.dtype)
+            sizes = [along[k] for along, k in zip(x.chunks, place, strict=True)]
+            assert np.ndim(block) == len(sizes)
+            assert np.all((np.array(sizes) == block.shape) | np.isnan(sizes)), (sizes, block.shape)
+    return dask.compute(*kept)
+
+
 def assert_declared(result):
-    """Check that each computed array has the dtype and number of dimensions of its dask array, and
-    that its length along each axis is the sum of the chunk sizes, if these are known."""
-    for x in result if isinstance(result, tuple) else (result,):
-        whole = dask.compute(x)[0]
-        assert np.ndim(whole) == x.ndim
-        assert np.asarray(whole).dtype == x.dtype
-        for sizes, size in zip(x.chunks, np.shape(whole), strict=True):
-            assert np.isnan(sum(sizes)) or sum(sizes) == size
+    """Check each block of the dask arrays, as `checked` does."""
+    checked(*(result if isinstance(result, tuple) else (result,)))
 
 
 def assert_equal(result, expected):

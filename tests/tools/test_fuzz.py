@@ -1,4 +1,4 @@
-"""The targets of fuzz.py on random bytes of a fixed seed, and on its corpus."""
+"""The targets of fuzz.py on random bytes of a fixed seed, and its corpus; seeds of fuzz_dask.py."""
 
 from pathlib import Path
 
@@ -45,3 +45,15 @@ def test_corpus_finds_no_difference(target):
     assert paths
     for path in paths:
         fuzz.run(target, path.read_bytes())
+
+
+@pytest.mark.thread_unsafe(reason="sets constants of modules")
+def test_calls_of_fastsel_dask_equal_calls_of_fastsel(monkeypatch):
+    pytest.importorskip("dask.array", reason='needs pip install "dask[array]"')
+    import fuzz_dask
+
+    monkeypatch.setattr(fuzz_dask._blocks, "MIN_BAND_BYTES", fuzz_dask._blocks.MIN_BAND_BYTES)
+    monkeypatch.setattr(fuzz_dask._groups, "MIN_SAMPLES", fuzz_dask._groups.MIN_SAMPLES)
+    with fuzz_dask.quiet():
+        for seed in range(100):
+            fuzz_dask.run(seed)
