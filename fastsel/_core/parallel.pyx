@@ -141,6 +141,8 @@ cdef class Clear(Job):
 
 cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1:
     cdef Clear job = Clear()
+    if threads > 1:
+        threads = min(threads, choose_threads(nbytes))
     job.out, job.units, job.chunks = <char *>out, nbytes, chunk_count(nbytes, threads, 1)
     return job.run(threads)
 

@@ -108,7 +108,8 @@ def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
     """For each position along the first `remaining` axes: the index of the first non-zero item
     along the other axes, in C order, or -1 if all items are zero. Returns a new flat intp array.
 
-    In a search in waves, the first wave of each unit has serial_bytes and runs on one thread.
+    In a search in waves, the first wave of each unit has serial_bytes and runs on one thread; in
+    later waves each thread has at least half of that.
     """
     cdef FindFirst job = FindFirst()
     cdef cnp.npy_intp size
@@ -214,8 +215,9 @@ cdef class FindFirst(Job):
                 if self.merge():
                     break
                 PyErr_CheckSignals()
-                self.start, used = self.stop, threads
+                self.start = self.stop
                 wave = min(2 * wave, MAX_WAVE_BYTES)
+                used = <int>min(threads, 2 * wave // serial_bytes)
         return 0
 
     cdef bint merge(self) noexcept:

@@ -30,3 +30,4 @@ cdef class Tables(Groups):
 
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil
     cdef Py_ssize_t worst_status(self) noexcept nogil
+    cdef int merge_threads(self, Py_ssize_t step) except -1

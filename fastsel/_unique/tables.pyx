@@ -15,7 +15,7 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.parallel cimport Job, chunk_count, round_start
+from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_memory
 from fastsel._simd.blocks cimport blocks_of
@@ -42,6 +42,8 @@ cdef enum:
     # Lookups are faster in a table with more room. The room of one group pays for itself after
     # LOOKUPS_PER_GROUP lookups.
     LOOKUPS_PER_GROUP = 4
+    # Merging a group takes about as long as copying MERGED_BYTES.
+    MERGED_BYTES = 1024
 
 
 @cython.no_gc_clear               # __dealloc__ reads what self.memory owns
@@ -74,7 +76,7 @@ cdef class Tables(Groups):
         cdef Py_ssize_t step = 1
         self.run_rounds(self.rounds, self.search.threads)
         while step < self.chunks and self.worst_status() == 0:
-            MergePairs(self, step).run(self.search.threads)
+            MergePairs(self, step).run(self.merge_threads(step))
             step *= 2
         if self.worst_status() == NO_MEMORY:
             raise MemoryError()
@@ -86,6 +88,14 @@ cdef class Tables(Groups):
                 cnp.PyArray_DATA(index), whole.first_positions, whole.length * sizeof(Py_ssize_t))
             self.values = values_at(self.search.rows, index)
         return True
+
+    cdef int merge_threads(self, Py_ssize_t step) except -1:
+        """The number of threads that merge pairs of tables: one thread merges few groups before
+        other threads have started."""
+        cdef Py_ssize_t groups = 0, k
+        for k in range(step, self.chunks, 2 * step):
+            groups += self.tables[k].table.length
+        return min(self.search.threads, choose_threads(groups * MERGED_BYTES))
 
     cpdef tuple finish(self, ranks):
         cdef const table_t *whole = &self.tables[0].table
@@ -107,7 +117,7 @@ cdef class Tables(Groups):
                 step *= 2
             while step > 1:
                 step //= 2
-                MapPairs(self, step).run(self.search.threads)
+                MapPairs(self, step).run(self.merge_threads(step))
             Relabel(self, 0).run_rounds(self.rounds, self.search.threads)
         return self.inverse, counts
 

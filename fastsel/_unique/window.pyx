@@ -12,7 +12,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
+from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._simd.levels cimport level
@@ -37,7 +37,7 @@ cdef class WindowTable(Job):
         canonical: otherwise memory beyond the table is written. No NaN that equals no item is in
         the window: otherwise all NaN are one group. Each chunk has `count_tables` tables of counts:
         0, 1, or COUNT_TABLES, which take keys in turn."""
-        cdef Py_ssize_t size = keys.fields.size, width = keys.fields.width, tables
+        cdef Py_ssize_t size = keys.fields.size, width = keys.fields.width, tables, nbytes
         self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
         self.base_word = word_of(keys.fields.order_map, self.window.base)
@@ -52,8 +52,11 @@ cdef class WindowTable(Job):
         self.chunks = max(self.chunks, size // MAX_CHUNK_KEYS + 1)
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * width)
         self.key_chunks = chunk_count(self.key_blocks, threads, 64 * (width + sizeof(Py_ssize_t)))
-        self.entry_chunks = chunk_count(self.entry_blocks, threads)
         tables = self.chunks * self.entry_blocks
+        nbytes = tables * (64 * (1 + 4 * count_tables) if first_positions or count_tables else 8)
+        # Few entries are merged and numbered before other threads have started.
+        self.entry_chunks = chunk_count(
+            self.entry_blocks, min(threads, choose_threads(nbytes)) if threads > 1 else 1)
         self.bits = new_u64(self.entry_blocks if first_positions or count_tables else tables)
         self.present = new_u8(64 * tables) if first_positions else None
         self.counts = new_u32(64 * tables * count_tables) if count_tables else None
