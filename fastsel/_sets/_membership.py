@@ -29,8 +29,10 @@ MAX_KEYS = (1 << 32) - 2
 # items for each distinct test, this takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# One thread hashes up to FEW_ITEMS items and tests at once, without a sample: see
-# are_hashed_at_once. It also fills the table of up to FEW_ITEMS tests.
+# One thread hashes up to FEW_ITEMS items and tests at once, without a sample; half as many integers
+# and dates, and a quarter as many items of 1 or 2 bytes, because a sample finds windows: these serve
+# all numbers of 1 or 2 bytes, and many integers and dates. One thread also fills the table of up to
+# FEW_ITEMS tests.
 FEW_ITEMS = 1 << 14
 
 # To sample the tests takes long beside the lookup if there are MANY_TESTS for each item. Then the
@@ -66,15 +68,15 @@ class WantedMasks(NamedTuple):
 def numpy_is_faster(first, second):
     """Does NumPy's isin take less time? It does for a few complex numbers or long doubles, and for
     many long doubles if the tests are few."""
-    few_tests = first.dtype.kind == "f" and second.size < MIN_HASHED
+    has_few_tests = first.dtype.kind == "f" and second.size < MIN_HASHED
     return are_without_words(first, second) and (
-        few_tests or first.size + second.size <= _plan.MAX_FOR_NUMPY
+        has_few_tests or first.size + second.size <= _plan.MAX_FOR_NUMPY
     )
 
 
 def are_without_words(first, second, kinds="fc"):
-    """Are these complex numbers, long doubles or, with `kinds`, strings, whose keys need new
-    memory, and have the arrays one dtype?"""
+    """Are these complex numbers, long doubles or, with `kinds`, strings, of one dtype? Their keys
+    are not the words of numbers."""
     dtype = first.dtype
     return (
         dtype.kind in kinds
@@ -87,8 +89,8 @@ def are_without_words(first, second, kinds="fc"):
 
 
 def numpy_finds_values(first, second):
-    """Do NumPy's set functions take less time, and is the result the same? For a few items whose
-    keys need new memory, if no bits of the result depend on which of equal items it has."""
+    """Do NumPy's set functions take less time, and is the result the same? For a few items without
+    words, if no bits of the result depend on which of equal items it has."""
     return (
         first.size + second.size <= _plan.MAX_FOR_NUMPY
         and are_without_words(first, second, "fcSU")
@@ -98,8 +100,7 @@ def numpy_finds_values(first, second):
 
 
 def are_hashed_at_once(items, tests):
-    """Are these words so few that one thread hashes them without a sample? A sample finds the
-    windows of numbers, which serve all numbers of 1 or 2 bytes, and many integers and dates."""
+    """Are these words so few (FEW_ITEMS) that one thread hashes them without a sample?"""
     dtype = items.dtype
     share = 4 if dtype.itemsize <= 2 else 2 if dtype.kind in "iumM" else 1
     return share * (len(items) + len(tests)) <= FEW_ITEMS

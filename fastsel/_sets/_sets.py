@@ -1,7 +1,7 @@
 """intersect1d, union1d, setdiff1d and setxor1d: signatures, docstrings, and results from masks.
 
 `_membership` finds which items are in the other array; `unique` sorts the selected items. setxor1d
-of many numbers merges the sorted distinct numbers of both arrays instead.
+of numbers merges, or counts, the sorted distinct numbers of both arrays instead.
 """
 
 from __future__ import annotations
@@ -298,8 +298,11 @@ def setdiff1d(
     mask = among(*arrays, True) if is_served else None
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
-        result = _by_library("setdiff1d", ar1, ar2, arguments)
-        return result if arrays is None else result.astype(arrays[0].dtype, copy=False)
+        library, native = _gate.library(ar1, ar2), _native_items(ar1)
+        if library is not _numpy:
+            return library.setdiff1d(ar1, ar2, **arguments)
+        result = _numpy.setdiff1d(native, _native_items(ar2), **arguments)
+        return result if native is ar1 else result.astype(ar1.dtype)
     selected = _slices.compress(mask, arrays[0])
     del mask
     return _distinct.along(selected if assume_unique else _slices.unique(selected), axis)
@@ -374,7 +377,7 @@ def setxor1d(
     if both and assume_unique and not are_base_arrays:
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
     dtype = both[0].dtype if both and axis is None else None
-    if dtype and dtype.isbuiltin == 1 and _dtypes.number_rule(dtype) is not None:
+    if dtype and dtype.isbuiltin != 2 and _dtypes.number_rule(dtype) is not None:
         return _by_merge(*both) if _can_merge(dtype) else _by_counts(*both)
     if both and axis is None and _membership.numpy_finds_values(*both):
         return _numpy.setxor1d(*both)

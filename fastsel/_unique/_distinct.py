@@ -104,7 +104,7 @@ def unique(
 
     **NumPy.** Structured dtypes, and subclasses other than np.memmap, are passed to NumPy. The
     values of a masked array are in NumPy's order, also with ``sorted=False``. With `sorted`,
-    objects are passed to NumPy, too, unless all are str or all are bytes.
+    objects are passed to NumPy, too, unless all are str, all are bytes, or up to 500 are all int.
 
     Examples
     --------

@@ -46,8 +46,8 @@ def in_inverse_dtype(result, request):
 
 def of_tiny(array, request, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
-    kernel has started; None for other arrays. Python finds the values of objects in less time. It
-    also answers for StringDType: NumPy before 2.5.1 compares strings up to a NUL."""
+    kernel has started; None for other arrays. Python finds the values of objects in less time; it
+    also finds those of StringDType, because NumPy before 2.5.1 compares strings up to a NUL."""
     dtype, kind = array.dtype, array.dtype.kind
     values_only = not (request.index or request.inverse or request.counts)
     if kind == "c" or (kind == "f" and dtype.itemsize > 8):
@@ -148,13 +148,19 @@ def _sorted_with_nan(array, request, equal_nan):
 
 
 def _with_advice(array, request, axis, equal_nan):
-    """NumPy's own call. Its error keeps its class and text, and may get a note with advice."""
-    wanted = request.index, request.inverse, request.counts
+    """NumPy's own call. Its error keeps its class and text, and may get a note with advice.
+
+    With the index, NumPy sorts stably: its other sort of StringDType may end the process.
+    """
+    extras = request.inverse, request.counts
+    with_index = request.index or array.dtype.kind == "T"
     try:
-        result = _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
+        result = _numpy.unique(array, with_index, *extras, axis=axis, equal_nan=equal_nan)
         if request.ascending:
             _check_order(array)
-        return result
+        if with_index == request.index:
+            return result
+        return (result[0], *result[2:]) if any(extras) else result[0]
     except Exception as error:
         if axis is not None and not isinstance(axis, int | np.integer):
             error.add_note(f"axis must be an integer or None, got {axis!r}")

@@ -48,8 +48,8 @@ ctypedef fused packed_t:
 
 ctypedef struct pieces_t:
     uint64_t low                  # the lowest key
-    int shift                     # pieces are chosen by the bits from this one on,
-    bint by_magnitude             # of the distance from low or, by_magnitude, of its float_bits
+    int shift                     # the piece of a key is its distance from low >> shift
+    bint by_magnitude             # float_bits of the distance take its place
     Py_ssize_t count
     uint32_t *starts              # by piece: its length; after the scatter, its end
 
@@ -341,7 +341,6 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py
     """Sort one piece: its keys are in sorter.keys, its entries in sorter.entries. The keys are from
     low to low + 2^shift - 1. is_nested: this is a piece of a piece."""
     cdef wide_t *piece = <wide_t *>sorter.keys + start
-    cdef uint32_t *entries = sorter.entries + start
     cdef Py_ssize_t n = stop - start
     cdef int position_bits = bit_length(n - 1)
     cdef bint with_entries = sorter.moved != NULL
@@ -349,15 +348,16 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py
     if n > LONG_PIECE and (with_entries or not is_nested) or not fits:
         memcpy(keys + start, piece, n * sizeof(wide_t))
         if with_entries:
-            memcpy(sorter.moved + start, entries, n * sizeof(uint32_t))
+            memcpy(sorter.moved + start, sorter.entries + start, n * sizeof(uint32_t))
         sort_range(sorter, keys, start, stop, True)
     elif not with_entries:
         numpy_sort(piece, n, UNSIGNED)
     elif shift + position_bits <= 32:
-        sort_packed(piece, entries, sorter.moved + start, n, low, position_bits,
+        sort_packed(piece, sorter.entries + start, sorter.moved + start, n, low, position_bits,
                     <uint32_t *>sorter.packed)
     else:
-        sort_packed(piece, entries, sorter.moved + start, n, low, position_bits, sorter.packed)
+        sort_packed(piece, sorter.entries + start, sorter.moved + start, n, low, position_bits,
+                    sorter.packed)
 
 
 cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,

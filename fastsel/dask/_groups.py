@@ -131,7 +131,7 @@ def arrange(groups, rule):
     try:
         order, ranks = _ascending.argsort(groups.values, rule.inverse)
     except TypeError:
-        np.sort(groups.values)  # raises NumPy's error, as fastsel.unique does
+        np.sort(groups.values, kind="stable")  # raises NumPy's error, as fastsel.unique does
         raise
     return Ordered(_picked(groups, order), ranks)
 

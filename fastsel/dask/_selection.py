@@ -218,7 +218,11 @@ def _with_shape_check(mask, x):
     """The mask, for blocks of unknown sizes. Each of its tasks raises an IndexError if the block of
     `x` has another shape along the leading axes."""
     if mask.numblocks != x.numblocks[: mask.ndim]:
-        return mask
+        raise ValueError(
+            "mask must have the same chunks as a, where sizes are unknown: got "
+            f"{mask.numblocks} and {x.numblocks[: mask.ndim]} chunks; compute_chunk_sizes() finds "
+            "the sizes"
+        )
     name = f"fastsel-mask-{tokenize(mask.name, x.name)}"
     rest = (0,) * (x.ndim - mask.ndim)
     tasks = {

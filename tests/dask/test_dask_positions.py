@@ -246,5 +246,9 @@ def test_arrays_without_items_may_have_long_axes(shape):
 
 
 def test_equal_calls_of_a_0d_array_have_one_name():
-    x = da.from_array(np.array(5))
-    assert len({fastsel.dask.first_nonzero(x).name for _ in range(20)}) == 1
+    x, results = da.from_array(np.array(5)), []
+    for k in range(5):
+        results.append(fastsel.dask.first_nonzero(x))
+        for number in range(200):  # other contents for memory that is not initialized
+            np.full((), 200 * k + number, np.intp)
+    assert len({result.name for result in results}) == 1

@@ -212,6 +212,13 @@ def test_a_mask_of_another_shape_is_refused_if_sizes_are_unknown(shown):
         fastsel.dask.boolean_mask(*arrays).compute()
 
 
+def test_a_mask_of_other_chunks_is_refused_if_sizes_are_unknown():
+    x = of_unknown_sizes(da.from_array(np.ones((4, 1)), chunks=(2, 1)))
+    mask = da.from_array(np.ones((1, 4), bool), chunks=(1, 2))
+    with pytest.raises((IndexError, ValueError)):
+        fastsel.dask.boolean_mask(x, of_unknown_sizes(mask)).compute()
+
+
 def test_a_list_of_empty_lists_is_an_empty_mask():
     assert_equal(fastsel.dask.boolean_mask(da.zeros((5, 0)), [[]] * 5), np.zeros(0))
 

@@ -179,6 +179,14 @@ def test_an_override_gets_the_numpy_function_and_the_arguments(name, position, d
     assert kwargs == {}
 
 
+@pytest.mark.parametrize("dtype", [">c16", ">U3", ">i4"])
+@pytest.mark.parametrize("assume_unique", [False, True])
+def test_setdiff1d_keeps_the_byte_order_beside_a_subclass(dtype, assume_unique):
+    arrays = np.array([1, 2, 3]).astype(dtype), np.array([[1, 5]]).astype(dtype).view(Plain)
+    expected = np.setdiff1d(*(array.astype(dtype[1:]) for array in arrays)).astype(dtype)
+    assert_same(fastsel.setdiff1d(*arrays, assume_unique), expected)
+
+
 @pytest.mark.parametrize("name", SET_FUNCTION_NAMES)
 def test_arrays_of_unlike_dtypes_return_or_raise_as_in_numpy(name):
     for first, second in (

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import reference
 from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, values_for_dtype
 from comparison import (
     SORTED_SET_FUNCTIONS,
@@ -53,6 +54,19 @@ def test_every_dtype_and_layout_equals_the_reference(name, layout, sizes, kernel
 def test_arrays_of_up_to_500_items_equal_the_reference(name, sizes, make_items):
     """NumPy serves most of these arrays if their items are not words."""
     check_set_functions(*two_arrays(KEY_DTYPES[name], sizes, make_items))
+
+
+@pytest.mark.skipif(np.finfo("g").nmant != 63, reason="needs numbers of x87")
+def test_few_numbers_of_two_forms_equal_the_reference():
+    """The x87 formats have two forms of the numbers below twice the smallest normal one."""
+    forms = np.zeros((2, 16), np.uint8)
+    forms[:, 7], forms[1, 8] = 0x80, 1
+    pool = np.append(forms.view("g").ravel(), np.array([0, 1, 2], "g"))
+    rng = np.random.default_rng(1)
+    for size in (2, 5, 40):
+        first, second = rng.choice(pool, size), rng.choice(pool, size)
+        check_set_functions(first, second)
+        assert_same(fastsel.unique(first), reference.unique(first))
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16", "g", "G"])
