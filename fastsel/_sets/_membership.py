@@ -30,9 +30,9 @@ MAX_KEYS = (1 << 32) - 2
 FILLED_SHARE = 4
 
 # One thread hashes up to FEW_ITEMS items and tests at once, without a sample; half as many integers
-# and dates, and a quarter as many items of 1 or 2 bytes, because a sample finds windows: these serve
-# all numbers of 1 or 2 bytes, and many integers and dates. One thread also fills the table of up to
-# FEW_ITEMS tests.
+# and dates, and a quarter as many items of 1 or 2 bytes, because a sample finds windows, which
+# serve all numbers of 1 or 2 bytes, and many integers and dates. One thread also fills the table of
+# up to FEW_ITEMS tests.
 FEW_ITEMS = 1 << 14
 
 # To sample the tests takes long beside the lookup if there are MANY_TESTS for each item. Then the

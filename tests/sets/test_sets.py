@@ -63,10 +63,10 @@ def test_few_numbers_of_two_forms_equal_the_reference():
     forms[:, 7], forms[1, 8] = 0x80, 1
     pool = np.append(forms.view("g").ravel(), np.array([0, 1, 2], "g"))
     rng = np.random.default_rng(1)
-    for size in (2, 5, 40):
+    for size in (2, 40, 240):
         first, second = rng.choice(pool, size), rng.choice(pool, size)
         check_set_functions(first, second)
-        assert_same(fastsel.unique(first), reference.unique(first))
+        assert fastsel.unique(first).tobytes() == reference.unique(first).tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16", "g", "G"])
