@@ -377,7 +377,7 @@ def setxor1d(
     if both and assume_unique and not are_base_arrays:
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
     dtype = both[0].dtype if both and axis is None else None
-    if dtype and dtype.isbuiltin != 2 and _dtypes.number_rule(dtype) is not None:
+    if dtype is not None and dtype.isbuiltin != 2 and _dtypes.number_rule(dtype) is not None:
         return _by_merge(*both) if _can_merge(dtype) else _by_counts(*both)
     if both and axis is None and _membership.numpy_finds_values(*both):
         return _numpy.setxor1d(*both)
