@@ -150,17 +150,16 @@ def _sorted_with_nan(array, request, equal_nan):
 def _with_advice(array, request, axis, equal_nan):
     """NumPy's own call. Its error keeps its class and text, and may get a note with advice.
 
-    With the index, NumPy sorts stably: its other sort of StringDType may end the process.
+    With the index, NumPy sorts stably: its other sort of StringDType may end the process. For the
+    values alone, NumPy sorts only distinct strings.
     """
     extras = request.inverse, request.counts
-    with_index = request.index or array.dtype.kind == "T"
+    with_index = request.index or (array.dtype.kind == "T" and any(extras))
     try:
         result = _numpy.unique(array, with_index, *extras, axis=axis, equal_nan=equal_nan)
         if request.ascending:
             _check_order(array)
-        if with_index == request.index:
-            return result
-        return (result[0], *result[2:]) if any(extras) else result[0]
+        return result if with_index == request.index else (result[0], *result[2:])
     except Exception as error:
         if axis is not None and not isinstance(axis, int | np.integer):
             error.add_note(f"axis must be an integer or None, got {axis!r}")
