@@ -29,9 +29,9 @@ MAX_KEYS = (1 << 32) - 2
 # items for each distinct test, this takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# One thread hashes up to FEW_ITEMS items and tests at once, without a sample; half as many integers
-# and dates, and a quarter as many items of 1 or 2 bytes, because a sample finds windows, which
-# serve all numbers of 1 or 2 bytes, and many integers and dates. One thread also fills the table of
+# One thread hashes up to FEW_ITEMS items and tests at once, without a sample. The limit is half of
+# FEW_ITEMS for integers and dates, and a quarter for items of 1 or 2 bytes: a sample finds a window
+# for all items of 1 or 2 bytes, and for many integers and dates. One thread also fills the table of
 # up to FEW_ITEMS tests.
 FEW_ITEMS = 1 << 14
 

@@ -11,20 +11,19 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _numpy, _threads
+from fastsel._core import _dtypes, _gate, _numpy
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._positions._positions import flatnonzero
 from fastsel._sets import _membership, _slices
+from fastsel._sets._exclusive import exclusive_numbers
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
-from fastsel._sets.merge import exclusive_or
 from fastsel._unique import _distinct, _keys, _plan
 from fastsel._unique._distinct import unique
-from fastsel._unique.pieces import subnormals_are_zero
 from fastsel._unique.sample import groups_in_small_sample
 
-# If an array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values, `unique`
-# of the array and a lookup of its values take less time than a lookup of all items.
+# A lookup of the distinct values of an array takes less time than a lookup of all its items, if the
+# array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values.
 MANY_ITEMS = 1 << 12
 FEW_SHARE = 32
 
@@ -274,8 +273,8 @@ def setdiff1d(
     Notes
     -----
     The notes of `isin` apply, but NumPy serves a few strings of fixed width, and all objects,
-    unless those of both arrays are all str, all bytes, or all bool, int or float. The items that
-    are not in `ar2` are copied, and the notes of `unique` apply to the copy. Without `axis`,
+    unless the objects of both arrays are all str, all bytes, or all bool, int or float. The items
+    that are not in `ar2` are copied, and the notes of `unique` apply to the copy. Without `axis`,
     subclasses are passed to NumPy.
 
     Examples
@@ -378,7 +377,7 @@ def setxor1d(
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
     dtype = both[0].dtype if both and axis is None else None
     if dtype is not None and dtype.isbuiltin != 2 and _dtypes.number_rule(dtype) is not None:
-        return _by_merge(*both) if _can_merge(dtype) else _by_counts(*both)
+        return exclusive_numbers(*both)
     if both and axis is None and _membership.numpy_finds_values(*both):
         return _numpy.setxor1d(*both)
     both = both and list(map(_values_if_few, both))
@@ -405,37 +404,6 @@ def _values_if_few(items):
     if items.itemsize > 2:
         groups = groups_in_small_sample(_keys.keys_of(items, True))
     return unique(items) if groups * FEW_SHARE <= items.size else items
-
-
-def _can_merge(dtype):
-    """Does _by_merge serve this dtype of numbers, dates or times? C has no float16, a bool that is
-    true may have any bits, and the CPU may take subnormal floats for 0."""
-    return dtype.char not in "?e" and not (dtype.kind == "f" and subnormals_are_zero())
-
-
-def _by_counts(one, other):
-    """setxor1d of numbers: their distinct numbers, as far as only one array has them."""
-    both = np.concatenate((unique(one), unique(other)))
-    values, counts = unique(both, return_counts=True, equal_nan=False)
-    return values[counts == 1]
-
-
-def _by_merge(one, other):
-    """setxor1d, from the ascending distinct numbers of both arrays. NaN equals no other NaN."""
-    numbers, nans = zip(*map(_distinct_numbers, (one, other)), strict=True)
-    word = np.int64 if one.dtype.kind in "mM" else one.dtype
-    threads = _threads.for_bytes(sum(values.nbytes for values in numbers))
-    result = exclusive_or(*(values.view(word) for values in numbers), one.dtype, threads)
-    return np.concatenate((result, *nans)) if any(map(len, nans)) else result
-
-
-def _distinct_numbers(items):
-    """(numbers, nan): the ascending distinct numbers, and the NaN or NaT, if there is one."""
-    values = unique(items)
-    size = values.size
-    if size and items.dtype.kind not in "iu" and np.isnan(values[-1]):
-        size -= 1
-    return values[:size], values[size:]
 
 
 def _nan_of(items):

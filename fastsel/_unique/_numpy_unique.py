@@ -46,8 +46,8 @@ def in_inverse_dtype(result, request):
 
 def of_tiny(array, request, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
-    kernel has started; None for other arrays. Python finds the values of objects in less time; it
-    also finds those of StringDType, because NumPy before 2.5.1 compares strings up to a NUL."""
+    kernel has started; None for other arrays. Python finds the values of objects in less time, and
+    the values of StringDType rightly: NumPy before 2.5.1 compares strings up to a NUL."""
     dtype, kind = array.dtype, array.dtype.kind
     values_only = not (request.index or request.inverse or request.counts)
     if kind == "c" or (kind == "f" and dtype.itemsize > 8):
