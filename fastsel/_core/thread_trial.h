@@ -26,26 +26,23 @@ typedef struct {
     long id; /* the thread's id in the system */
 } fs_trial_t;
 
-/* The default stack size of a new thread, or that of OMP_STACKSIZE, whichever is larger. */
-static size_t fs_stack_bytes(void)
+/* Kernels keep buffers on the stack: with less than this, they may overflow it. */
+enum { FS_MIN_STACK_BYTES = 1 << 16 };
+
+/* The stack size that OMP_STACKSIZE, or else libgomp's GOMP_STACKSIZE, asks for; or 0. */
+static size_t fs_asked_stack_bytes(void)
 {
-    size_t bytes = 0, asked = 0;
-    pthread_attr_t attributes;
     const char *text = getenv("OMP_STACKSIZE");
-    if (!pthread_attr_init(&attributes)) {
-        pthread_attr_getstacksize(&attributes, &bytes);
-        pthread_attr_destroy(&attributes);
-    }
-    if (text != NULL) {
-        char *unit;
-        asked = strtoul(text, &unit, 10);
-        while (*unit == ' ') unit++;
-        asked <<= *unit == 'B' || *unit == 'b'   ? 0
-                  : *unit == 'M' || *unit == 'm' ? 20
-                  : *unit == 'G' || *unit == 'g' ? 30
-                                                 : 10;
-    }
-    return asked > bytes ? asked : bytes;
+    char *unit;
+    size_t asked;
+    if (text == NULL) text = getenv("GOMP_STACKSIZE");
+    if (text == NULL) return 0;
+    asked = strtoul(text, &unit, 10);
+    while (*unit == ' ') unit++;
+    return asked << (*unit == 'B' || *unit == 'b'   ? 0
+                     : *unit == 'M' || *unit == 'm' ? 20
+                     : *unit == 'G' || *unit == 'g' ? 30
+                                                    : 10);
 }
 
 static void *fs_wait_at_gate(void *argument)
@@ -81,13 +78,15 @@ static int fs_can_make(int threads)
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     pthread_attr_t attributes;
     fs_trial_t *trials = calloc((size_t)threads + 1, sizeof(fs_trial_t));
+    size_t bytes = 0, asked = fs_asked_stack_bytes();
     int made = 0, gone = 0;
-    if (trials == NULL || pthread_attr_init(&attributes)) {
+    if ((asked && asked < FS_MIN_STACK_BYTES) || trials == NULL || pthread_attr_init(&attributes)) {
         free(trials);
         return 0;
     }
     /* Beside the stack, the runtime needs some kilobytes for each thread. */
-    pthread_attr_setstacksize(&attributes, fs_stack_bytes() + (1 << 16));
+    pthread_attr_getstacksize(&attributes, &bytes);
+    pthread_attr_setstacksize(&attributes, (asked > bytes ? asked : bytes) + (1 << 16));
     pthread_mutex_lock(&gate);
     for (; made < threads; made++) {
         trials[made].gate = &gate;

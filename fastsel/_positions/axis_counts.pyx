@@ -14,8 +14,8 @@ from libc.string cimport memset
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.strided cimport MAX_DIMS, strided_t
 from fastsel._positions.truth cimport (
-    FLAG_BLOCKS, FLAG_ITEMS, describe_truth, pack_run, test_run, truth_t, word_t)
-from fastsel._simd.blocks cimport log2_width
+    FLAG_BLOCKS, FLAG_ITEMS, describe_truth, pack_run, test_run, truth_t)
+from fastsel._simd.blocks cimport log2_width, word_t
 from fastsel._simd.levels cimport level
 
 cnp.import_array()

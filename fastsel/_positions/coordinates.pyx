@@ -13,7 +13,7 @@ from fastsel._positions.bitmask cimport (
     STACK_BLOCKS, Bitmask, describe_array, fits_stack, pack_blocks, pack_items)
 from fastsel._positions.indices cimport BitmaskPass
 from fastsel._positions.truth cimport truth_t
-from fastsel._simd.blocks cimport blocks_of, fs_popcount, is_sparse
+from fastsel._simd.blocks cimport blocks_of, fs_popcount, is_sparse, wide_t
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
@@ -27,10 +27,6 @@ cdef enum:
     LONG_ROW = 128
     ROW_HITS = 2
     BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
-
-ctypedef fused coordinate_t:
-    uint32_t
-    uint64_t
 
 
 def nonzero(a):
@@ -158,7 +154,7 @@ cdef class Fill(Job):
             fill_items(<uint64_t *>self.out + start, n, self.value)
 
 
-cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value) noexcept nogil:
+cdef inline void fill_items(wide_t *out, Py_ssize_t n, wide_t value) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         out[i] = value
@@ -269,7 +265,7 @@ cdef class WriteCoordinates(BitmaskPass):
             coords[0] = row
         return row_start
 
-    cdef void write_divided(self, Py_ssize_t k, bint sparse, coordinate_t *out) noexcept nogil:
+    cdef void write_divided(self, Py_ssize_t k, bint sparse, wide_t *out) noexcept nogil:
         """Write the coordinates of chunk k, up to BATCH_BLOCKS - 1 blocks at a time: the indices of
         the hits are divided by the length of each axis."""
         cdef intptr_t[64 * BATCH_BLOCKS] indices
@@ -296,13 +292,13 @@ cdef class WriteCoordinates(BitmaskPass):
 
 
 cdef inline void write_column(const intptr_t *coordinates, Py_ssize_t start, Py_ssize_t n,
-                              coordinate_t *out, Py_ssize_t step) noexcept nogil:
+                              wide_t *out, Py_ssize_t step) noexcept nogil:
     """Write start + coordinate for each of n coordinates. The items of out lie `step`
     apart."""
     cdef Py_ssize_t j
     if step == 1:
         for j in range(n):
-            out[j] = <coordinate_t>(coordinates[j] + start)
+            out[j] = <wide_t>(coordinates[j] + start)
     else:
         for j in range(n):
-            out[j * step] = <coordinate_t>(coordinates[j] + start)
+            out[j * step] = <wide_t>(coordinates[j] + start)

@@ -18,9 +18,9 @@ from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)
 from fastsel._positions.bitmask cimport (
     STACK_BLOCKS, STACK_ITEMS, Bitmask, bitmask_of, describe_array, pack_blocks, pack_items)
-from fastsel._positions.truth cimport truth_t, word_t
+from fastsel._positions.truth cimport truth_t
 from fastsel._simd.blocks cimport (
-    blocks_of, can_compress, fs_ctz, fs_repeat_bits, is_item, log2_width)
+    blocks_of, can_compress, fs_ctz, fs_repeat_bits, is_item, log2_width, word_t)
 from fastsel._simd.levels cimport level
 
 cnp.import_array()

@@ -4,13 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._simd.blocks cimport (
-    FS_LINE_BYTES, blocks_of, fs_join_pairs, fs_level_t, fs_popcount, log2_width)
-
-ctypedef fused word_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
+    FS_LINE_BYTES, blocks_of, fs_join_pairs, fs_level_t, fs_popcount, log2_width, word_t)
 
 cdef enum:
     FLAG_ITEMS = 1024   # bytes of a buffer of flags, one per item; fits the L1 cache and any stack

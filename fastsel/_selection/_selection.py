@@ -101,8 +101,9 @@ def compress(
         return _numpy.compress(_for_numpy(condition), a, axis)
     array = mask = None
     if out is None or type(out) is np.ndarray:
-        array, mask = _gate.base_array(a), _condition(condition)
-    if array is not None and mask is not None:
+        mask = _condition(condition)
+        array = None if mask is None else _gate.base_array(a)
+    if array is not None:
         if axis is None:
             result = _compress(mask, array, 0, array.ndim, out)
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
@@ -180,8 +181,9 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
         return result
     if _are_references(condition, arr):
         return _numpy.extract(_for_numpy(condition), arr)
-    array, mask = _gate.base_array(arr), _gate.base_array(condition)
-    if array is None or mask is None:
+    mask = _gate.base_array(condition)
+    array = None if mask is None else _gate.base_array(arr)
+    if array is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
     result = _compress(mask, array, 0, array.ndim)
     return _numpy.extract(_for_numpy(mask), arr) if result is None else _gate.like(result, arr)

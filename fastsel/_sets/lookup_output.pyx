@@ -11,7 +11,8 @@ from libc.string cimport memcpy
 from fastsel._core.copying cimport copy_slices, describe_slice
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._unique.keys cimport any_t, BATCH
+from fastsel._simd.blocks cimport word_t
+from fastsel._unique.keys cimport BATCH
 
 cnp.import_array()
 
@@ -114,12 +115,12 @@ cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
         copy_slices(&output.value, output.values, positions, n, out)
 
 
-cdef inline void write_words(const any_t *values, const Py_ssize_t *positions, Py_ssize_t n,
+cdef inline void write_words(const word_t *values, const Py_ssize_t *positions, Py_ssize_t n,
                              char *out) noexcept nogil:
     """Copy values of one word, which may be unaligned."""
     cdef Py_ssize_t j
     for j in range(n):
-        memcpy(out + j * sizeof(any_t), values + positions[j], sizeof(any_t))
+        memcpy(out + j * sizeof(word_t), values + positions[j], sizeof(word_t))
 
 
 cdef void note_missing(output_t *output, Py_ssize_t start,

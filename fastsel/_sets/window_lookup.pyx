@@ -10,9 +10,9 @@ from libc.string cimport memset
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
-from fastsel._simd.blocks cimport blocks_of, fs_ctz
+from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
 from fastsel._unique.dense cimport first_positions_plus_1
-from fastsel._unique.keys cimport Keys, any_t, fs_load_once, keys_t, load_word
+from fastsel._unique.keys cimport Keys, fs_load_once, keys_t, load_word
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.sample cimport widened, window_t
 from fastsel._unique.window cimport WindowTable, find_entries
@@ -164,24 +164,24 @@ cdef class LookUpEntries(Job):
         else:
             self.look_up(<const uint64_t *>items.data, start, stop)
 
-    cdef void look_up(self, const any_t *items, Py_ssize_t start,
+    cdef void look_up(self, const word_t *items, Py_ssize_t start,
                       Py_ssize_t stop) noexcept nogil:
         cdef const uint64_t[::1] bits = self.table.bits
         cdef const uint32_t[::1] positions_plus_1 = self.positions_plus_1
         cdef uint8_t[::1] out = self.out
         cdef Py_ssize_t[64] positions
         cdef Py_ssize_t *found
-        cdef any_t[64] words
+        cdef word_t[64] words
         cdef uint32_t[64] entries
         cdef uint32_t behind = <uint32_t>self.table.window.entries
-        cdef any_t lowest = <any_t>self.lowest, beyond = <any_t>self.beyond
+        cdef word_t lowest = <word_t>self.lowest, beyond = <word_t>self.beyond
         cdef uint8_t invert = self.invert
         cdef bint has_range = self.has_range, outside
         cdef Py_ssize_t j, n
         while start < stop:
             n = min(stop - start, 64)
             # If the first item equals no test, perhaps none does.
-            if (has_range and <any_t>(items[start] - lowest) & beyond
+            if (has_range and <word_t>(items[start] - lowest) & beyond
                     and all_beyond(items + start, n, lowest, beyond)):
                 if positions_plus_1 is None:
                     memset(&out[start], invert, n)
@@ -191,7 +191,7 @@ cdef class LookUpEntries(Job):
                     write(self.output, start, n, found)
                 start += n
                 continue
-            fs_load_once(words, items + start, n * sizeof(any_t))
+            fs_load_once(words, items + start, n * sizeof(word_t))
             outside = find_entries(self.table, words, n, entries) and self.n_outside
             if positions_plus_1 is None:
                 for j in range(n):
@@ -211,13 +211,13 @@ cdef class LookUpEntries(Job):
             start += n
 
 
-cdef inline bint all_beyond(const any_t *words, Py_ssize_t n, any_t lowest,
-                            any_t beyond) noexcept nogil:
+cdef inline bint all_beyond(const word_t *words, Py_ssize_t n, word_t lowest,
+                            word_t beyond) noexcept nogil:
     """Has each word's difference to `lowest` a bit of `beyond`? The compiler vectorizes the loop:
     SSE2 cannot compare 64-bit words, but the top bit of ~x & (x - 1) says whether x is 0."""
-    cdef any_t inside = 0, bits
+    cdef word_t inside = 0, bits
     cdef Py_ssize_t j
     for j in range(n):
-        bits = <any_t>(words[j] - lowest) & beyond
-        inside |= ~bits & <any_t>(bits - 1)
-    return not inside >> (8 * sizeof(any_t) - 1)
+        bits = <word_t>(words[j] - lowest) & beyond
+        inside |= ~bits & <word_t>(bits - 1)
+    return not inside >> (8 * sizeof(word_t) - 1)

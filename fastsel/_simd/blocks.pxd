@@ -6,6 +6,17 @@ is the level in use.
 """
 from libc.stdint cimport int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+# The integers that are words of items, and those that are keys of many values.
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+ctypedef fused wide_t:
+    uint32_t
+    uint64_t
+
 cdef extern from "level.h" nogil:
     enum:
         FS_LINE_BYTES

@@ -65,7 +65,8 @@ def positions_of_groups(inverse, groups):
     """(indices, offsets) of `Groups.positions`, from the inverse."""
     if groups > max(MAX_COUNTED_GROUPS, len(inverse) // COUNTED_KEYS):
         found = _ascending.positions(inverse)
-        if found is not None:
+        # If another thread changed the keys meanwhile, the inverse may lack a group.
+        if found is not None and len(found[1]) == groups + 1:
             return found
     return group_positions(inverse, groups, _threads.for_bytes(2 * inverse.nbytes))
 

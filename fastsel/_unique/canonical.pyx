@@ -10,8 +10,8 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.keys cimport BATCH, Rule, any_t, canonical, load_word, rule_t
+from fastsel._simd.blocks cimport blocks_of, word_t
+from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word, rule_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
 cnp.import_array()
@@ -149,22 +149,22 @@ cdef class CheckWords(Job):
 
 
 cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
-                                  any_t nan) noexcept nogil:
+                                  word_t nan) noexcept nogil:
     """Is one of n words noncanonical? A NaN of a float counts as noncanonical, and so does a nan
     that equals no item."""
-    cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
-    cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
+    cdef word_t word, magnitude, significant = <word_t>rule.significant, limit = <word_t>rule.limit
+    cdef word_t gap = <word_t>(rule.significant - rule.limit), beyond = 0
     cdef bint has_nan = False
     cdef Py_ssize_t j
     if rule.significant > rule.limit and rule.limit:  # floats: see load_canonical
         for j in range(n):
-            memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
+            memcpy(&word, words + j * sizeof(word_t), sizeof(word_t))
             magnitude = word & significant
-            beyond |= (<any_t>(magnitude - 1) & word) | <any_t>(magnitude + gap)
-        return (beyond & <any_t>(significant + 1)) != 0
+            beyond |= (<word_t>(magnitude - 1) & word) | <word_t>(magnitude + gap)
+        return (beyond & <word_t>(significant + 1)) != 0
     for j in range(n):
-        memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
-        beyond |= <any_t>((word if word <= limit else nan) ^ word)
+        memcpy(&word, words + j * sizeof(word_t), sizeof(word_t))
+        beyond |= <word_t>((word if word <= limit else nan) ^ word)
         has_nan |= word == nan
     return beyond != 0 or (rule.nan_unequal and has_nan)
 
@@ -288,21 +288,21 @@ cdef class WriteKeys(Job):
 
 
 cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,
-                             any_t nan) noexcept nogil:
+                             word_t nan) noexcept nogil:
     """Write the canonical form of n words. Returns whether a word exceeds the limit of the rule or,
     with nan_unequal, is nan."""
-    cdef any_t word, magnitude, key, max_magnitude = 0
-    cdef any_t significant = <any_t>rule.significant, limit = <any_t>rule.limit
+    cdef word_t word, magnitude, key, max_magnitude = 0
+    cdef word_t significant = <word_t>rule.significant, limit = <word_t>rule.limit
     cdef bint has_nan = False
     cdef Py_ssize_t j
     for j in range(n):
-        memcpy(&word, source + j * sizeof(any_t), sizeof(any_t))
+        memcpy(&word, source + j * sizeof(word_t), sizeof(word_t))
         magnitude = word & significant
         key = word if magnitude else 0
         key = key if magnitude <= limit else nan
         max_magnitude = max(max_magnitude, magnitude)
         has_nan |= rule.nan_unequal and word == nan
-        memcpy(out + j * sizeof(any_t), &key, sizeof(any_t))
+        memcpy(out + j * sizeof(word_t), &key, sizeof(word_t))
     return has_nan or max_magnitude > limit
 
 

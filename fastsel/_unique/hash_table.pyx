@@ -3,9 +3,9 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport fs_prefetch
+from fastsel._simd.blocks cimport fs_prefetch, wide_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, wide_t
+from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix
 
 cdef enum:
     SMALL_SLOT_BITS = 14    # log2 of the slots of the largest table of at most 192 KiB, with ids

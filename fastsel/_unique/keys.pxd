@@ -7,7 +7,7 @@ Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are load
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._simd.blocks cimport fs_prefetch
+from fastsel._simd.blocks cimport fs_prefetch, wide_t
 
 cdef extern from "load_once.h" nogil:
     void fs_load_once(void *copy, const void *source, size_t size)
@@ -20,16 +20,6 @@ cdef enum:
     BATCH = 256     # keys at a time: their words fit the L1 cache and any stack
     BLOCKS = 4      # blocks of a batch
     AHEAD = 32      # how many keys ahead a kernel prefetches
-
-ctypedef fused wide_t:
-    uint32_t
-    uint64_t
-
-ctypedef fused any_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
 
 ctypedef struct rule_t:
     # word & significant is the magnitude. If the magnitude is 0, the word becomes 0; if it exceeds

@@ -6,7 +6,7 @@ is 1, so that NaT, the smallest integer, becomes the largest key.
 """
 from libc.stdint cimport uint64_t
 
-from fastsel._unique.keys cimport any_t
+from fastsel._simd.blocks cimport word_t
 
 
 cdef inline uint64_t ordered_key_of(const uint64_t *order_map, uint64_t word) noexcept nogil:
@@ -26,12 +26,12 @@ cdef inline int bit_length(uint64_t key) noexcept nogil:
     return bits
 
 
-cdef inline void to_words(const uint64_t *order_map, any_t *keys, Py_ssize_t n) noexcept nogil:
+cdef inline void to_words(const uint64_t *order_map, word_t *keys, Py_ssize_t n) noexcept nogil:
     """Replace n ordered keys by their canonical words."""
-    cdef any_t sign = <any_t>order_map[0], negative = <any_t>order_map[1]
-    cdef any_t minimum = <any_t>order_map[2]
-    cdef any_t key
-    cdef int top = 8 * sizeof(any_t) - 1
+    cdef word_t sign = <word_t>order_map[0], negative = <word_t>order_map[1]
+    cdef word_t minimum = <word_t>order_map[2]
+    cdef word_t key
+    cdef int top = 8 * sizeof(word_t) - 1
     cdef Py_ssize_t j
     for j in range(n):
         key = keys[j] + minimum

@@ -18,11 +18,12 @@ from fastsel._core.parallel cimport Job, chunk_count, clear
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u64
 from fastsel._positions.bitmask cimport Bitmask, pack
+from fastsel._simd.blocks cimport wide_t
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, batch_of, batch_t, table_bytes, table_clear, table_free, table_start,
     table_t)
-from fastsel._unique.keys cimport BATCH, keys_t, wide_t
+from fastsel._unique.keys cimport BATCH, keys_t
 from fastsel._unique.inverse cimport relabel
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, part_share, read_back, scatter_keys)

@@ -1,7 +1,8 @@
 """The sort of one part, in the cache of one thread; see pieces.pyx."""
 from libc.stdint cimport uint32_t, uint64_t
 
-from fastsel._unique.keys cimport keys_t, wide_t
+from fastsel._simd.blocks cimport wide_t
+from fastsel._unique.keys cimport keys_t
 
 ctypedef enum word_kind:          # the kind of numbers as which NumPy sorts words
     UNSIGNED = 0

@@ -22,7 +22,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.blocks cimport blocks_of, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, keys_t
 from fastsel._unique.ordered_keys cimport bit_length

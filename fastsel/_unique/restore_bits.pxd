@@ -1,5 +1,6 @@
 """The bits of zero and NaN among ascending values; see restore_bits.pyx."""
-from fastsel._unique.keys cimport any_t, keys_t
+from fastsel._simd.blocks cimport word_t
+from fastsel._unique.keys cimport keys_t
 
-cdef void restore_bits(const keys_t *keys, any_t *values, Py_ssize_t groups,
+cdef void restore_bits(const keys_t *keys, word_t *values, Py_ssize_t groups,
                        const Py_ssize_t *index) noexcept nogil

@@ -15,9 +15,9 @@ from libc.string cimport memcmp, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u8
-from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.blocks cimport blocks_of, wide_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words, wide_t
+from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words
 
 cdef class Scatter:
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,

@@ -18,10 +18,10 @@ from libc.string cimport memcmp, memcpy
 from fastsel._core.parallel cimport Job, scan
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
-from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
+from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Request, Search, values_at
-from fastsel._unique.keys cimport keys_t, wide_t
+from fastsel._unique.keys cimport keys_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free, sorter_start,

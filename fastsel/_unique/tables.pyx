@@ -118,7 +118,7 @@ cdef class Tables(Groups):
             while step > 1:
                 step //= 2
                 MapPairs(self, step).run(self.merge_threads(step))
-            Relabel(self, 0).run_rounds(self.rounds, self.search.threads)
+            RelabelChunks(self, 0).run_rounds(self.rounds, self.search.threads)
         return self.inverse, counts
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -397,7 +397,7 @@ cdef class MapPairs(TablePass):
             chunk_table.group_ids[g] = whole[chunk_table.group_ids[g]]
 
 
-cdef class Relabel(TablePass):
+cdef class RelabelChunks(TablePass):
     """Replace the group ids of the inverse, which are those of the chunk's table, by the final
     ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

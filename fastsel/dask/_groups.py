@@ -38,7 +38,7 @@ class Rule(NamedTuple):
         )
 
 
-class Groups(NamedTuple):
+class BlockGroups(NamedTuple):
     """Distinct values, the positions of their first occurrences, and how often they occur."""
 
     values: np.ndarray
@@ -49,35 +49,35 @@ class Groups(NamedTuple):
 class Leaf(NamedTuple):
     """The groups of a block, for the inverse of the whole array."""
 
-    groups: Groups
+    groups: BlockGroups
     codes: np.ndarray  # the inverse of the block, in the smallest unsigned integers
 
 
 class Merged(NamedTuple):
     """The merged groups of several sources, for the inverse."""
 
-    groups: Groups
+    groups: BlockGroups
     new_numbers: list  # for each source, the numbers of its groups among the merged groups
 
 
 class Ordered(NamedTuple):
-    """Groups in their final order."""
+    """BlockGroups in their final order."""
 
-    groups: Groups
+    groups: BlockGroups
     # For each group, in the order before `arrange`, its position in the final order. None if the
     # order is unchanged, or without the inverse.
     numbers: np.ndarray | None
 
 
 class Parted(NamedTuple):
-    """Groups divided into parts."""
+    """BlockGroups divided into parts."""
 
-    parts: list  # of Groups
+    parts: list  # of BlockGroups
     order: np.ndarray  # part after part, the numbers that the groups had before the division
 
 
 def leaf(block, location, rule):
-    """The Groups of one block, with positions in the whole array; for the inverse, a Leaf."""
+    """The BlockGroups of one block, with positions in the whole array; for the inverse, a Leaf."""
     values, index, *rest = rule.unique(
         block,
         return_index=True,
@@ -86,14 +86,14 @@ def leaf(block, location, rule):
         sorted=rule.smallest_nan,
     )
     index = index + location.start[0] if rule.rows else location.flat(index, block.shape)
-    groups = Groups(values, index, rest[-1] if rule.counts else None)
+    groups = BlockGroups(values, index, rest[-1] if rule.counts else None)
     if not rule.inverse:
         return groups
     return Leaf(groups, rest[0].astype(np.min_scalar_type(max(len(index) - 1, 0))))
 
 
 def merge(parts, rule):
-    """The union of the Groups of several sources, in order of first occurrence (with
+    """The union of the BlockGroups of several sources, in order of first occurrence (with
     `smallest_nan`, NaN come last); for the inverse, Merged."""
     values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
     order = _representatives_first(values, index, rule.smallest_nan)
@@ -106,7 +106,7 @@ def merge(parts, rule):
     if rule.counts:
         counts = np.zeros(len(merged_values), np.intp)
         np.add.at(counts, new_numbers, joined([part.counts for part in parts]))
-    groups = Groups(merged_values, index[order][first_indices], counts)
+    groups = BlockGroups(merged_values, index[order][first_indices], counts)
     if not rule.inverse:
         return groups
     ends = np.cumsum([len(part.index) for part in parts])[:-1]
@@ -137,7 +137,7 @@ def arrange(groups, rule):
 
 
 def _picked(groups, order):
-    return Groups(*(None if part is None else part[order] for part in groups))
+    return BlockGroups(*(None if part is None else part[order] for part in groups))
 
 
 def size(ordered):

@@ -76,8 +76,8 @@ class Graph:
         return self.arrange(group_keys)
 
     def keys_of_groups(self, step, keys):
-        """Keys of tasks that return Groups alone; for the inverse, the tasks of `keys` return a
-        Leaf or Merged."""
+        """Keys of tasks that return BlockGroups alone; for the inverse, the tasks of `keys`
+        return a Leaf or Merged."""
         if not self.rule.inverse:
             return keys
         get = operator.attrgetter("groups")

@@ -18,7 +18,7 @@ except ImportError as error:
 from fastsel.onnx import _operators as functions
 
 
-class Operator(OpRun):
+class OperatorRun(OpRun):
     """An operator whose errors keep their messages."""
 
     def run(self, *args, **kwargs):
@@ -28,21 +28,21 @@ class Operator(OpRun):
             raise error.__cause__ or error from None
 
 
-class NonZero(Operator):
+class NonZero(OperatorRun):
     """NonZero-9, 13."""
 
     def _run(self, X):
         return (functions.non_zero(X),)
 
 
-class Compress(Operator):
+class Compress(OperatorRun):
     """Compress-9, 11, 28."""
 
     def _run(self, input, condition, axis=None):
         return (functions.compress(input, condition, axis),)
 
 
-class Unique(Operator):
+class Unique(OperatorRun):
     """Unique-11, 28; outputs that the node does not name are not computed."""
 
     def _run(self, X, axis=None, sorted=1):
@@ -59,7 +59,7 @@ class Unique(Operator):
         return tuple(out if name else None for name, out in zip(names, outputs, strict=False))
 
 
-class GatherND(Operator):
+class GatherND(OperatorRun):
     """GatherND-11, 12, 13."""
 
     def _run(self, data, indices, batch_dims=0):

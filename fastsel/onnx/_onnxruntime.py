@@ -73,7 +73,7 @@ def onnxruntime_session(
     returns wrong uint64 from 2**63 on: so fastsel does not run Unique of uint64. For these types,
     and where ONNX Runtime has other rules (see `fastsel.onnx`), use onnx's ReferenceEvaluator with
     `fastsel.onnx.OPS`. Nodes whose input has no known type or rank in the model, and nodes within
-    If, Loop and Scan, are not changed.
+    If, Loop, Scan and functions of the model, are not changed.
 
     Examples
     --------
@@ -132,17 +132,17 @@ def _rewritten(model):
     """A copy of the model with fastsel's operators for the types of TYPES_WITHOUT_KERNEL."""
     rewritten = onnx.shape_inference.infer_shapes(model)
     graph = rewritten.graph
-    tensor_types = {
-        value.name: value.type.tensor_type
-        for value in (*graph.input, *graph.value_info)
-        if value.type.tensor_type.HasField("shape")
-    }
+    tensor_types = {tensor.name: (tensor.data_type, tensor.dims) for tensor in graph.initializer}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        if value.type.tensor_type.HasField("shape"):
+            tensor_type = value.type.tensor_type
+            tensor_types[value.name] = tensor_type.elem_type, tensor_type.shape.dim
     for node in graph.node:
         is_standard = node.domain in ("", "ai.onnx")
         names = TYPES_WITHOUT_KERNEL.get(node.op_type, ()) if is_standard else ()
-        tensor_type = tensor_types.get(node.input[0]) if node.input else None
-        if tensor_type and onnx.TensorProto.DataType.Name(tensor_type.elem_type).lower() in names:
-            _rewrite(node, len(tensor_type.shape.dim))
+        elem_type, shape = tensor_types.get(node.input[0] if node.input else "", (0, ()))
+        if onnx.TensorProto.DataType.Name(elem_type).lower() in names:
+            _rewrite(node, len(shape))
     if all(entry.domain != DOMAIN for entry in rewritten.opset_import):
         rewritten.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
     return rewritten

@@ -42,6 +42,16 @@ def check(actual, expected):
         assert ours.tolist() == theirs.tolist()
 
 
+def test_inputs_that_are_initializers_or_outputs_of_the_graph_have_types():
+    model = parsed_model(
+        "(double[n] X) => (double[n] Y, int64[a, k] Z, int64[b, m] V)"
+        " <double[3] W = {0.0, 2.0, 0.0}> { Y = Abs(X) Z = NonZero(Y) V = NonZero(W) }"
+    )
+    array = np.array([-1.0, 0.0, 3.0])
+    outputs = session(model).run(None, {"X": array})
+    check(outputs, [abs(array), fx.non_zero(array), np.array([[1]])])
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(("operator", "type_name"), CASES)
 def test_types_that_onnx_runtime_lacks_have_the_outputs_of_fastsel(operator, type_name, shape):

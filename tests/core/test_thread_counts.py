@@ -219,6 +219,33 @@ def test_calls_work_if_the_address_space_has_no_room_for_their_threads(run_pytho
     assert run_python(NO_MORE_THREADS) == "no more threads\n"
 
 
+SMALL_AND_LARGE_STACKS = """
+import os, resource
+import fastsel
+import numpy as np
+tasks = lambda: len(os.listdir("/proc/self/task"))
+array = np.ones(4_000_000, np.uint8)
+if {room}:
+    size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (size + ({room} << 20), hard))
+before = tasks()
+with fastsel.threads(4):
+    assert fastsel.count_nonzero(array) == 4_000_000
+print(tasks() - before)
+"""
+
+
+@HAS_PROC
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer needs more address space")
+@pytest.mark.parametrize("variable", ["OMP_STACKSIZE", "GOMP_STACKSIZE"])
+def test_calls_work_on_one_thread_if_stacks_are_too_small_or_have_no_room(variable, run_python):
+    more = 3 if parallel.is_threaded() else 0
+    for size, room, added in (("32k", 0, 0), ("64k", 0, more), ("256M", 600, 0)):
+        code = SMALL_AND_LARGE_STACKS.format(room=room)
+        assert run_python(code, **{variable: size}) == f"{added}\n", size
+
+
 NO_MORE_PROCESSES = """
 import os, resource
 import numpy as np

@@ -439,6 +439,12 @@ def test_a_condition_that_overrides_compress_decides_its_result(dtype):
     assert fastsel.compress(Overriding(), np.arange(4).astype(dtype), None, np.zeros(4)) == "mine"
 
 
+def test_an_array_beside_a_condition_that_overrides_numpy_is_not_converted():
+    ragged = [[1], [2, 3]]
+    assert fastsel.compress(Overriding(), ragged) == "mine"
+    assert fastsel.extract(Overriding(), ragged) == "mine"
+
+
 @pytest.mark.parametrize("name", DTYPES)
 def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, kernels_with_few_threads):
     condition, array = make(name, 200), np.arange(200)

@@ -122,6 +122,13 @@ def test_many_groups_are_counted_if_they_cannot_be_sorted(threads, monkeypatch):
     assert_same(offsets, np.arange(0, 27_001, 3))
 
 
+def test_a_group_that_another_thread_took_from_the_inverse_has_no_positions():
+    inverse = np.delete(np.arange(9000), 7)
+    indices, offsets = _outputs.positions_of_groups(inverse, 9000)
+    assert_same(indices, np.arange(8999))
+    assert_same(offsets, np.append(np.arange(8), np.arange(7, 9000)))
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
 @pytest.mark.parametrize("sorted", [True, False])
 def test_an_empty_array_has_no_groups(shape, sorted):
