@@ -14,12 +14,11 @@ from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from fastsel._core.parallel cimport Job, chunk_start, clear, scan
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_intp, new_u32
-from fastsel._simd.blocks cimport fs_ctz, is_sparse
+from fastsel._simd.blocks cimport fs_ctz, is_sparse, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
     CACHE_BYTES, Groups, RankBlocks, Request, Search, values_at)
-from fastsel._unique.keys cimport (
-    Keys, any_t, fs_load_once, keeps_words, key_at, keys_t, load_word)
+from fastsel._unique.keys cimport Keys, fs_load_once, keeps_words, key_at, keys_t, load_word
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sample cimport WINDOWS
 from fastsel._unique.restore_bits cimport restore_bits
@@ -276,20 +275,20 @@ cdef class WriteValues(EntryPass):
         else:
             self.write(k, <uint64_t *>self.values)
 
-    cdef void write(self, Py_ssize_t k, any_t *values) noexcept nogil:
+    cdef void write(self, Py_ssize_t k, word_t *values) noexcept nogil:
         cdef const uint64_t[::1] bits = self.table.bits
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
         cdef Py_ssize_t position = self.first + self.table.offsets[k]
         cdef Py_ssize_t count = self.table.offsets[k + 1] - self.table.offsets[k]
         cdef uint64_t base = self.table.base_word if self.table.are_integers else 0, word
-        if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is base plus the bit's index
+        if word_t is uint64_t and sizeof(intptr_t) == 8:     # a word is base plus the bit's index
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
                         is_sparse(count, stop - start), <intptr_t *>values + position, count)
             return
         for block in range(start, stop):
             word = bits[block]
             while word:
-                values[position] = <any_t>(base + block * 64 + fs_ctz(word))
+                values[position] = <word_t>(base + block * 64 + fs_ctz(word))
                 position += 1
                 word &= word - 1
 
@@ -422,17 +421,17 @@ cdef class WriteInverse(DenseKeyPass):
         else:
             self.write(<uint64_t *>keys.data, start, stop)
 
-    cdef void write(self, const any_t *items, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
+    cdef void write(self, const word_t *items, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         cdef const uint32_t[::1] group_ids = self.group_ids
         cdef bint is_narrow = cnp.PyArray_ITEMSIZE(self.inverse) == 4
         cdef uint32_t *narrow = <uint32_t *>cnp.PyArray_DATA(self.inverse)
         cdef Py_ssize_t *wide = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
         cdef uint32_t[64] entries
-        cdef any_t[64] words
+        cdef word_t[64] words
         cdef Py_ssize_t j, n
         while block < stop:
             n = min(64, self.table.keys.fields.size - block * 64)
-            fs_load_once(words, items + block * 64, n * sizeof(any_t))
+            fs_load_once(words, items + block * 64, n * sizeof(word_t))
             find_entries(self.table, words, n, entries)
             if is_narrow:
                 for j in range(n):

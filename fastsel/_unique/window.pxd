@@ -4,8 +4,9 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastsel._core.parallel cimport Job
 from fastsel._core.scratch cimport Memory
+from fastsel._simd.blocks cimport word_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport Keys, any_t, keys_t
+from fastsel._unique.keys cimport Keys, keys_t
 from fastsel._unique.sample cimport window_t
 
 
@@ -44,7 +45,7 @@ cdef class WindowTable(Job):
     cdef Py_ssize_t close_outside(self) noexcept
     cdef cnp.ndarray outside_keys(self)
     cdef void clear(self, Py_ssize_t chunk) noexcept nogil
-    cdef void add(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
+    cdef void add(self, const word_t *items, Py_ssize_t chunk, Py_ssize_t block,
                   Py_ssize_t stop) noexcept nogil
 
 
@@ -55,21 +56,21 @@ cdef class EntryPass(Job):
     cdef Py_ssize_t[::1] out
 
 
-cdef inline bint find_entries(WindowTable table, const any_t *words, Py_ssize_t n,
+cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t n,
                               uint32_t *entries) noexcept nogil:
     """Write the entries of n <= 64 words. Returns whether a word is outside of the window; its
     entry is the one behind the window. Each word of 1 or 2 bytes has an entry."""
-    cdef any_t base = <any_t>table.base_word, length = <any_t>table.window.entries
-    cdef any_t seen = 0
+    cdef word_t base = <word_t>table.base_word, length = <word_t>table.window.entries
+    cdef word_t seen = 0
     cdef uint64_t[64] ordered
     cdef const keys_t *keys = &table.keys.fields
     cdef Py_ssize_t j
-    if any_t is uint8_t or any_t is uint16_t:
+    if word_t is uint8_t or word_t is uint16_t:
         if table.are_integers:
             for j in range(n):
-                entries[j] = <any_t>(words[j] - base)
+                entries[j] = <word_t>(words[j] - base)
             return False
-        level.ordered_keys[sizeof(any_t) - 1](
+        level.ordered_keys[sizeof(word_t) - 1](
             <const char *>words, n, &keys.rule.significant, keys.order_map, ordered)
         for j in range(n):
             entries[j] = <uint32_t>ordered[j]
@@ -82,5 +83,5 @@ cdef inline bint find_entries(WindowTable table, const any_t *words, Py_ssize_t 
         if seen < length:
             return False
         for j in range(n):
-            entries[j] = <uint32_t>min(<any_t>(words[j] - base), length)
+            entries[j] = <uint32_t>min(<word_t>(words[j] - base), length)
         return True

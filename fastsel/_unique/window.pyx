@@ -1,9 +1,9 @@
 """Direct-address tables for a window of the keys: each word in the window has an entry.
 
-Each chunk of the keys has a table. If only the words are needed, an entry is a bit; if their counts
-are needed, a number. If first occurrences are needed, an entry is a byte, and a bitmask gets a bit
-for each key that is the first key of its word in its chunk. `merge` merges the tables. Entries, and
-so the distinct words, are in ascending order.
+Each chunk of the keys has a table. If only the words are needed, an entry is a byte, or a bit if
+there are many; if their counts are needed, a number. If first occurrences are needed, an entry is a
+byte, and a bitmask gets a bit for each key that is the first key of its word in its chunk. `merge`
+merges the tables. Entries, and so the distinct words, are in ascending order.
 
 Keys outside of the window (sentinels, typos, the tail of a distribution) are listed, with their
 positions. No key outside throws the pass away, unless a chunk has no more room for it.
@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_ctz
+from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
@@ -26,6 +26,10 @@ cdef enum:
     MAX_OUTSIDE_SHARE = 7
     # The chunks' counts of a word have 32 bits, and so have fewer keys.
     MAX_CHUNK_KEYS = 1 << 31
+    # A table of up to MAX_BYTES entries, which fits the L2 cache, has a byte for each entry if its
+    # keys have as many bytes: a byte is written without a look at it, but a bit waits for the last
+    # bit of its word.
+    MAX_BYTES = 1 << 18
 
 
 cdef class WindowTable(Job):
@@ -38,6 +42,7 @@ cdef class WindowTable(Job):
         the window: otherwise all NaN are one group. Each chunk has `count_tables` tables of counts:
         0, 1, or COUNT_TABLES, which take keys in turn."""
         cdef Py_ssize_t size = keys.fields.size, width = keys.fields.width, tables, nbytes
+        cdef bint has_bytes, has_bits
         self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
         self.base_word = word_of(keys.fields.order_map, self.window.base)
@@ -46,19 +51,22 @@ cdef class WindowTable(Job):
         self.key_blocks = blocks_of(size)
         self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
         self.chunks = max(1, min(self.key_blocks, threads))
+        has_bytes = first_positions or not count_tables and <Py_ssize_t>self.window.entries <= min(
+            <Py_ssize_t>MAX_BYTES, size * width // self.chunks)
+        has_bits = not (has_bytes or count_tables)
         # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
-        if not (first_positions or count_tables):
+        if has_bits:
             self.chunks = max(1, min(self.chunks, size * width // (5 * self.entry_blocks)))
         self.chunks = max(self.chunks, size // MAX_CHUNK_KEYS + 1)
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * width)
         self.key_chunks = chunk_count(self.key_blocks, threads, 64 * (width + sizeof(Py_ssize_t)))
         tables = self.chunks * self.entry_blocks
-        nbytes = tables * (64 * (1 + 4 * count_tables) if first_positions or count_tables else 8)
+        nbytes = tables * (8 if has_bits else 64 * (has_bytes + 4 * count_tables))
         # Few entries are merged and numbered before other threads have started.
         self.entry_chunks = chunk_count(
             self.entry_blocks, min(threads, choose_threads(nbytes)) if threads > 1 else 1)
-        self.bits = new_u64(self.entry_blocks if first_positions or count_tables else tables)
-        self.present = new_u8(64 * tables) if first_positions else None
+        self.bits = new_u64(tables if has_bits else self.entry_blocks)
+        self.present = new_u8(64 * tables) if has_bytes else None
         self.counts = new_u32(64 * tables * count_tables) if count_tables else None
         self.bitmask = self.offsets = None
         if first_positions:
@@ -137,23 +145,25 @@ cdef class WindowTable(Job):
         if self.present is None and self.counts is None:
             memset(&self.bits[start], 0, blocks * sizeof(uint64_t))
 
-    cdef void add(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
+    cdef void add(self, const word_t *items, Py_ssize_t chunk, Py_ssize_t block,
                   Py_ssize_t stop) noexcept nogil:
         """Add the keys of blocks `block` to stop - 1. Each call has constant arguments, so that
         several loops are compiled."""
-        if self.present is None and self.counts is None:
-            add_blocks(self, items, chunk, block, stop, False, False)
-        elif self.present is None:
-            add_blocks(self, items, chunk, block, stop, False, True)
+        if self.counts is None and self.present is None:
+            add_blocks(self, items, chunk, block, stop, False, False, False)
+        elif self.counts is None and self.first_bits is None:
+            add_blocks(self, items, chunk, block, stop, True, False, False)
         elif self.counts is None:
-            add_blocks(self, items, chunk, block, stop, True, False)
+            add_blocks(self, items, chunk, block, stop, True, True, False)
+        elif self.first_bits is None:
+            add_blocks(self, items, chunk, block, stop, False, False, True)
         else:
-            add_blocks(self, items, chunk, block, stop, True, True)
+            add_blocks(self, items, chunk, block, stop, True, True, True)
 
 
-cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chunk,
-                            Py_ssize_t block, Py_ssize_t stop, bint first_positions,
-                            bint counted) noexcept nogil:
+cdef inline void add_blocks(WindowTable self, const word_t *items, Py_ssize_t chunk,
+                            Py_ssize_t block, Py_ssize_t stop, bint has_bytes,
+                            bint first_positions, bint counted) noexcept nogil:
     cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
     cdef uint8_t[::1] present = self.present
     cdef uint32_t[::1] counts = self.counts
@@ -161,14 +171,14 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
     cdef Py_ssize_t whole = min(stop, self.keys.fields.size >> 6), j, n
     cdef uint8_t[256] bytes_seen
     cdef uint32_t[64] entries
-    cdef any_t[64] words
+    cdef word_t[64] words
     cdef uint8_t[64] is_new
     cdef uint8_t all_seen
-    if any_t is uint8_t:
+    if word_t is uint8_t:
         if not counted:
             see_bytes(self, table, bytes_seen)
     while block < stop:
-        if any_t is uint8_t:
+        if word_t is uint8_t:
             if not counted:             # skip blocks whose bytes are all in the table
                 n = max(0, level.skip_seen(
                     <const char *>items + block * 64, whole - block, bytes_seen))
@@ -178,7 +188,7 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
                 if block >= stop:
                     break
         n = min(64, self.keys.fields.size - block * 64)
-        fs_load_once(words, items + block * 64, n * sizeof(any_t))
+        fs_load_once(words, items + block * 64, n * sizeof(word_t))
         if find_entries(self, words, n, entries):
             if self.outside[chunk] < 0 or not list_outside(self, words, entries, n, chunk, block):
                 return
@@ -197,6 +207,12 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
                 for j in range(n):      # keys outside of the window are not marked
                     is_new[j] &= entries[j] != <uint32_t>self.window.entries
                 level.pack[0](<const char *>is_new, 0xff, &first_bits[block], 1)
+        elif has_bytes:
+            all_seen = 0
+            if word_t is uint8_t:
+                all_seen = all_are_set(&present[table], entries, n)
+            for j in range(n):
+                present[table + entries[j]] = 1
         elif not counted:
             all_seen = 1
             for j in range(n):
@@ -204,7 +220,7 @@ cdef inline void add_blocks(WindowTable self, const any_t *items, Py_ssize_t chu
             if not all_seen & 1:
                 for j in range(n):
                     bits[(table + entries[j]) >> 6] |= <uint64_t>1 << (entries[j] & 63)
-        if any_t is uint8_t:
+        if word_t is uint8_t:
             if not (counted or all_seen & 1):
                 see_bytes(self, table, bytes_seen)
         block += 1
@@ -242,12 +258,12 @@ cdef inline uint8_t all_are_set(const uint8_t *flags, const uint32_t *entries,
     return seen
 
 
-cdef bint list_outside(WindowTable self, const any_t *words, const uint32_t *entries,
+cdef bint list_outside(WindowTable self, const word_t *words, const uint32_t *entries,
                        Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t block) noexcept nogil:
     """List the keys of a block that are outside of the window. Returns False if there is no room.
     """
     cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk], j
-    cdef any_t *out = <any_t *>self.outside_words.data + start
+    cdef word_t *out = <word_t *>self.outside_words.data + start
     cdef Py_ssize_t *positions = &self.outside_positions[start]
     cdef uint64_t mask
     # The number of entries is a power of two: no entry in the window has its bit.

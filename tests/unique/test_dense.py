@@ -47,7 +47,7 @@ def positions_by_dense(array, value_range, threads=1):
 
 
 def ascending_by_dense(array, value_range, threads=1):
-    """The ascending values, by a table of bits; None if too many items are outside."""
+    """The ascending values, by a table of bytes or bits; None if too many items are outside."""
     base, bits = value_range
     outputs = find_dense(array, (base, 1 << bits), threads=threads, ascending=True)
     return outputs and outputs[0]
@@ -289,8 +289,10 @@ def test_outputs_of_a_permutation_have_each_key_once(kernels_with_few_threads):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@covering(dtype=WIDE_DTYPES, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 20, 26])
-def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, threads):
+@covering(
+    dtype=WIDE_DTYPES, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 18, 19, 20, 26]
+)
+def test_ascending_values_of_a_table_of_words_equal_numpy(dtype, start, bits, threads):
     """The first and the last word of the range occur, and up to 3000 random words."""
     limits, entries = np.iinfo(dtype), 1 << bits
     lowest = {
@@ -306,6 +308,18 @@ def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, thr
         array = np.array([lowest + step for step in steps.tolist()], dtype)
         value_range = lowest - limits.min, bits
         assert_same(ascending_by_dense(array, value_range, threads), np.unique(array))
+
+
+@pytest.mark.parametrize("bits", [12, 18, 19], ids=["bytes", "most bytes", "bits"])
+@pytest.mark.parametrize("dtype", WIDE_DTYPES)
+def test_each_chunk_adds_its_words_and_lists_the_keys_outside(bits, dtype):
+    """A table of bits has several chunks only if each of them has many keys."""
+    array = np.random.default_rng(bits).integers(0, 1 << bits, 90_000).astype(dtype)
+    array[5::11] = np.iinfo(dtype).max
+    array[::9] = 7
+    for threads in THREADS:
+        values = ascending_by_dense(array, (sign_bit(array.dtype), bits), threads)
+        assert_same(values, np.unique(array))
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
