@@ -227,6 +227,7 @@ MODEST = (
     ),
     grid("isin index_in", dtype="float64", size=[1e5, 1e6], distribution="cents"),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
+    grid("unique_rows unique_rows_first", dtype="int64", size=1e6, width=8),
     grid("group_indices", dtype="int64", size=[1e5, 1e7], groups=[10, 1000, "n/10", "n"]),
     grid("group_indices_first", dtype="int64", size=1e6, groups=[1000, "n/10"]),
     grid("group_indices", dtype=["uint8", "float64", "U8"], groups=[10, 1000]),

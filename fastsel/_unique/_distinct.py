@@ -139,11 +139,9 @@ def unique(
         if rule is not None:
             result = unique_of_few(
                 *(array, rule, _keys.SEEDS),
-                *(return_index, return_inverse, return_counts, sorted),
+                *(return_index, return_inverse, return_counts, sorted, _plan.watcher),
             )
             if result is not None:
-                if _plan.watcher is not None:
-                    _plan.note(*(_plan.SORT_FEW if sorted else _plan.HASH_FEW))
                 return result
     request = Request(
         *(return_index, return_inverse, return_counts, sorted), inverse_dtype=inverse_dtype

@@ -15,9 +15,10 @@ cdef enum:
 
 
 def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None, bint index,
-                  bint inverse, bint counts, bint ascending):
+                  bint inverse, bint counts, bint ascending, watcher):
     """unique of at least one item: the values, or a tuple of the values and the requested outputs.
-    None if a hash table takes too many probes, or if the values would have to be sorted."""
+    None if a hash table takes too many probes, or if the values would have to be sorted. `watcher`
+    is that of _plan.py."""
     cdef cnp.ndarray items = array
     cdef Search search
     cdef Groups groups = None
@@ -32,10 +33,14 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
         groups = new_presorted(search)
         if not groups.find() or ascending and groups.direction != 1:
             groups = None
+    algorithm = "presorted"
     if groups is None:
+        algorithm = "sorting" if ascending else "tables"
         groups = new_sorting(search) if ascending else Tables(search)
         if not groups.find():
             return None
+    if watcher is not None:
+        watcher(algorithm, "few keys")
     if not (index or inverse or counts):
         return groups.values
     inverse_out, counts_out = groups.finish(None)

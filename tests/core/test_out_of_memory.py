@@ -71,7 +71,7 @@ def forced(algorithm, function, *arguments, **keywords):
 
 def few(array, *wanted):
     rule = _keys.loaded_rule(array.dtype, True)
-    return unique_of_few(array, rule, _keys.SEEDS, *wanted)
+    return unique_of_few(array, rule, _keys.SEEDS, *wanted, None)
 
 few_repeated = np.append(many[:2000] * 2**40, many[:9] * 2**40)
 ALL = dict(return_index=True, return_inverse=True, return_counts=True)

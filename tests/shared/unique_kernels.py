@@ -119,7 +119,7 @@ def find_few(
     if the values would have to be sorted by the caller."""
     flags = index, inverse, counts
     rule = _keys.loaded_rule(array.dtype, equal_nan)
-    result = unique_of_few(array, rule, seeds, *flags, ascending)
+    result = unique_of_few(array, rule, seeds, *flags, ascending, None)
     if result is None:
         return None
     values, *outputs = result if any(flags) else (result,)

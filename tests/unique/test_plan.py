@@ -208,9 +208,10 @@ def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
     fastsel.unique(np.sort(keys))
     fastsel.unique(keys % 100)
     fastsel.unique(keys[:10])
+    fastsel.unique(np.sort(keys[:1000]))
     fastsel.unique(keys[:10] + 1j)
     algorithms = [algorithm for algorithm, _ in notes]
-    assert algorithms == ["sorting", "presorted", "dense", "sorting", "NumPy"]
+    assert algorithms == ["sorting", "presorted", "dense", "sorting", "presorted", "NumPy"]
     assert all(reason for _, reason in notes)
 
 
