@@ -13,7 +13,9 @@ from fastsel._core import scratch
 DEFAULT_MB = 64.0
 
 _limit_mb = DEFAULT_MB
-_lock = threading.Lock()  # held while _limit_mb and the limit of the kernels change
+# Held while _limit_mb and the limit of the kernels change. A signal handler of the thread that
+# holds it may change them, too.
+_lock = threading.RLock()
 
 
 def set_keep_mb(mb: float | None) -> None:
@@ -46,9 +48,10 @@ def set_keep_mb(mb: float | None) -> None:
     """
     global _limit_mb
     limit_mb = _default if mb is None else _checked(mb)
-    with _lock:
+    limit_bytes = _bytes(limit_mb)
+    with _lock:  # No signal handler runs between the two changes: no call ends between them.
         _limit_mb = limit_mb
-        scratch.set_limit(_bytes(limit_mb))
+        scratch.set_limit(limit_bytes)
 
 
 def get_keep_mb() -> float:
@@ -125,7 +128,7 @@ def _after_fork():
     """Empty the cache. At the fork, another thread may have held the lock, between its two
     changes."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     scratch.clear_in_child()
     scratch.set_limit(_bytes(_limit_mb))
 

@@ -277,6 +277,30 @@ def test_the_last_of_two_limits_from_two_threads_holds():
     assert limits[-1] == fastsel.get_keep_mb() * 2**20
 
 
+HANDLER_SETS_THE_LIMIT = """
+import signal
+from types import SimpleNamespace
+import fastsel
+from fastsel._core import _memory
+
+limits = []
+
+def set_limit(size):
+    limits.append(size)
+    if len(limits) == 1:
+        signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, lambda *_: fastsel.set_keep_mb(2))
+_memory.scratch = SimpleNamespace(set_limit=set_limit)
+fastsel.set_keep_mb(1)
+print([limit >> 20 for limit in limits], fastsel.get_keep_mb())
+"""
+
+
+def test_a_signal_handler_may_set_the_limit_while_it_is_set(run_python):
+    assert run_python(HANDLER_SETS_THE_LIMIT, timeout=60) == "[1, 2] 2.0\n"
+
+
 def test_a_limit_may_be_infinite():
     fastsel.set_keep_mb(float("inf"))
     assert fastsel.get_keep_mb() == float("inf")
