@@ -62,7 +62,7 @@ AT_ONCE = {
     )
 }
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal handler of the thread that holds it may patch, too
 _patches = 0
 
 
@@ -91,8 +91,8 @@ def patch_numpy() -> None:
     **Order.** ``numpy.unique_values`` returns ascending values for every dtype, unlike
     `fastsel.unique_values`; objects without an order have the order of NumPy's function.
 
-    **Threads.** Several threads may call `patch_numpy`; it replaces the functions for all threads.
-    On free-threaded Python, call it before threads start.
+    **Threads.** Several threads and signal handlers may call `patch_numpy`; it replaces the
+    functions for all threads. On free-threaded Python, call it before threads start.
 
     Examples
     --------
@@ -104,12 +104,12 @@ def patch_numpy() -> None:
     """
     global _patches
     with _lock:
-        if _patches == 0:
-            for name, function in _numpy.IMPLEMENTATIONS.items():
-                # This name is never removed: a call in another thread may still use it later.
-                function.__globals__["_fastsel"] = sys.modules[__name__]
-                function.__code__ = _CODES[name]
         _patches += 1
+        try:
+            _follow_count()
+        except BaseException:  # of a signal handler
+            unpatch_numpy()
+            raise
 
 
 def unpatch_numpy() -> None:
@@ -132,9 +132,23 @@ def unpatch_numpy() -> None:
         if _patches == 0:
             raise RuntimeError("unpatch_numpy: NumPy is not patched")
         _patches -= 1
-        if _patches == 0:
-            for name, function in _numpy.IMPLEMENTATIONS.items():
-                function.__code__ = getattr(_numpy, name).__code__
+        try:
+            _follow_count()
+        except BaseException:  # of a signal handler
+            _follow_count()
+            raise
+
+
+def _follow_count():
+    """Give NumPy's functions fastsel's code if `_patches` is positive, otherwise their own code.
+    Each step reads the count again: a signal handler may have changed it between two steps."""
+    for name, function in _numpy.IMPLEMENTATIONS.items():
+        # This name is never removed: a call in another thread may still use it later.
+        function.__globals__["_fastsel"] = sys.modules[__name__]
+        numpys = getattr(_numpy, name).__code__
+        code = _CODES[name] if _patches else numpys
+        if function.__code__ is not code:
+            function.__code__ = code
 
 
 @contextlib.contextmanager

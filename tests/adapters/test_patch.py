@@ -320,6 +320,83 @@ def test_functions_are_those_of_fastsel_in_each_of_many_threads_that_patch():
     assert all(function.__code__ is CODES[name] for name, function in IMPLEMENTATIONS.items())
 
 
+# Python calls `at_step` before each replacement of the code of a function.
+STEPS = """
+import inspect, signal, sys
+import numpy as np
+import fastsel
+from fastsel import _patch
+from fastsel._core import _numpy
+
+def at_step():
+    pass
+
+def audit(event, arguments):
+    if event == "object.__setattr__" and arguments[1] == "__code__":
+        at_step()
+
+def state():
+    \"\"\"Whether NumPy is patched, which all functions must agree on.\"\"\"
+    functions = [inspect.unwrap(getattr(np, name)) for name in _numpy.NAMES]
+    (patched,) = {"_fastsel" in function.__code__.co_names for function in functions}
+    assert patched == _patch.is_patched()
+    return patched
+
+sys.addaudithook(audit)
+"""
+EXCEPTION_AT_EACH_STEP = """
+def at_step():
+    global left
+    left -= 1
+    if left == 0:
+        raise KeyboardInterrupt
+
+for step in range(1, len(_numpy.NAMES) + 1):
+    left = 0
+    {before}
+    left = step
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print(state())
+"""
+HANDLER_PATCHES = """
+def handle(*_):
+    with fastsel.patched():
+        print(state(), end=" ")
+
+def at_step():
+    global left
+    left -= 1
+    if left == 0:
+        signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, handle)
+for step in range(1, len(_numpy.NAMES) + 1):
+    left = step
+    fastsel.patch_numpy()
+    print(state(), end=" ")
+    left = step
+    fastsel.unpatch_numpy()
+    print(state())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "call"),
+    [("", "fastsel.patch_numpy()"), ("fastsel.patch_numpy()", "fastsel.unpatch_numpy()")],
+    ids=["patch", "unpatch"],
+)
+def test_an_exception_of_a_signal_handler_leaves_numpy_unpatched(before, call, run_python):
+    code = STEPS + EXCEPTION_AT_EACH_STEP.format(before=before, call=call)
+    assert run_python(code) == "False\n" * len(NAMES)
+
+
+def test_a_signal_handler_may_patch_while_numpy_is_patched_or_unpatched(run_python):
+    printed = run_python(STEPS + HANDLER_PATCHES, timeout=60)
+    assert printed == "True True True False\n" * len(NAMES)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_both_codes_of_a_function_take_the_same_arguments(name):
     """Without the GIL, a call may read the code of a function twice, and find NumPy's code once and
