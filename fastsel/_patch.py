@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import linecache
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -151,6 +152,13 @@ def _follow_count():
             function.__code__ = code
 
 
+def _after_fork():
+    """At the fork, another thread may have held the lock, and replaced some of the functions."""
+    global _lock
+    _lock = threading.RLock()
+    _follow_count()
+
+
 @contextlib.contextmanager
 def patched() -> Iterator[None]:
     """Replace NumPy's functions, as `patch_numpy` does, in a ``with`` block or decorated function.
@@ -215,3 +223,5 @@ def _code(name):
 
 
 _CODES = {name: _code(name) for name in _numpy.NAMES}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

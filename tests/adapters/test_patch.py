@@ -4,6 +4,7 @@ of the last patch restores NumPy's functions."""
 import contextlib
 import inspect
 import linecache
+import os
 import pickle
 import re
 import threading
@@ -322,7 +323,7 @@ def test_functions_are_those_of_fastsel_in_each_of_many_threads_that_patch():
 
 # Python calls `at_step` before each replacement of the code of a function.
 STEPS = """
-import inspect, signal, sys
+import inspect, os, signal, sys, threading
 import numpy as np
 import fastsel
 from fastsel import _patch
@@ -380,6 +381,32 @@ for step in range(1, len(_numpy.NAMES) + 1):
     fastsel.unpatch_numpy()
     print(state())
 """
+FORK_AT_A_STEP = """
+half_way, forked, steps = threading.Event(), threading.Event(), []
+
+def at_step():
+    if threading.current_thread() is patching:
+        steps.append(1)
+        if len(steps) == 5:
+            half_way.set()
+            forked.wait()
+
+patching = None
+{before}
+patching = threading.Thread(target=fastsel.{function})
+patching.start()
+half_way.wait()
+if (child := os.fork()) == 0:
+    signal.alarm(60)  # ends a child that hangs
+    before = state()
+    with fastsel.patched():
+        print(before, state())
+    print(state(), flush=True)
+    os._exit(0)
+forked.set()
+patching.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
 
 
 @pytest.mark.parametrize(
@@ -395,6 +422,18 @@ def test_an_exception_of_a_signal_handler_leaves_numpy_unpatched(before, call, r
 def test_a_signal_handler_may_patch_while_numpy_is_patched_or_unpatched(run_python):
     printed = run_python(STEPS + HANDLER_PATCHES, timeout=60)
     assert printed == "True True True False\n" * len(NAMES)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.parametrize(
+    ("before", "function", "patched"),
+    [("", "patch_numpy", True), ("fastsel.patch_numpy()", "unpatch_numpy", False)],
+    ids=["patch", "unpatch"],
+)
+def test_a_child_of_a_fork_while_another_thread_patches(before, function, patched, run_python):
+    """The child does not wait for the thread, and all functions agree in it."""
+    code = STEPS + FORK_AT_A_STEP.format(before=before, function=function)
+    assert run_python(code).split() == [str(patched), "True", str(patched)]
 
 
 @pytest.mark.parametrize("name", NAMES)
