@@ -2,7 +2,7 @@
 
 With ``--compare``, each call of fastsel's function is followed by a call of NumPy's function with
 the same arguments, whose time is measured and whose result is compared. Calls that raise an error
-are not counted.
+count, too, but are not compared.
 """
 
 from __future__ import annotations
@@ -212,14 +212,15 @@ def compare(
 
 def defined_part(name: str, arguments: dict[str, Any], result: Any) -> Any:
     """The part of a result that NumPy defines. It has no order in unique_values and with
-    ``sorted=False``; if each NaN is a value of its own, an inverse may lead to any of them."""
+    ``sorted=False``. If each NaN, or each row with NaN, is a value of its own, an inverse without
+    return_index may lead to any of them."""
     values = result[0] if isinstance(result, tuple) else result
-    if arguments.get("sorted") is False or name == "unique_values":
-        axis = arguments.get("axis")
+    axis = arguments.get("axis")
+    if name == "unique_values" or not arguments.get("sorted", True):
         return np.sort(values) if axis is None else _numpy.unique(values, axis=axis)
-    own_nan = name == "unique_inverse" or arguments.get("equal_nan") is False
-    if own_nan and isinstance(result, tuple) and (values != values).any():
-        return values
+    own_nan = name == "unique_inverse" or axis is not None or not arguments.get("equal_nan", True)
+    if own_nan and isinstance(result, tuple) and not arguments.get("return_index"):
+        return values if (values != values).any() else result
     return result
 
 

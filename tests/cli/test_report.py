@@ -228,11 +228,15 @@ def test_an_error_of_numpy_alone_is_a_difference(comparison):
 
 
 NAN = np.array([3.0, np.nan, 1, np.nan])
+MANY_NAN = NAN.repeat(50)
+ROWS_WITH_NAN = np.array([[1.0, np.nan], [0, 2]]).repeat(50, axis=0)
 WITHOUT_DEFINED_ORDER = {
     "values": lambda: np.unique_values(np.array([3, 1, 2, 1])),
     "values_nan": lambda: np.unique_values(NAN),
     "inverse_nan": lambda: np.unique_inverse(NAN),
     "own_nan": lambda: np.unique(NAN, return_inverse=True, equal_nan=False),
+    "own_nan_by_0": lambda: np.unique(MANY_NAN, return_inverse=True, equal_nan=0),
+    "inverse_of_rows_with_nan": lambda: np.unique(ROWS_WITH_NAN, return_inverse=True, axis=0),
     "rows": lambda: np.unique(np.array([[3, 1], [2, 0], [3, 1]]), axis=0),
     "objects": lambda: np.compress([1, 1], np.array([2.0, np.nan], object)),
     "bytes_of_strings": lambda: np.unique(np.array(["b", "a"], np.dtypes.StringDType())),
@@ -242,6 +246,7 @@ WITHOUT_DEFINED_ORDER = {
 }
 if "sorted" in inspect.signature(_numpy.unique).parameters:
     WITHOUT_DEFINED_ORDER["unsorted"] = lambda: np.unique([3, 1, 2, 1], sorted=False)
+    WITHOUT_DEFINED_ORDER["unsorted_by_0"] = lambda: np.unique([3, 1, 2, 1], sorted=0)
     WITHOUT_DEFINED_ORDER["unsorted_rows"] = lambda: np.unique(
         np.array([[3, 1], [2, 0], [3, 1]]), True, axis=0, sorted=False
     )
