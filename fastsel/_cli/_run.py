@@ -41,14 +41,13 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
             replace_first_path([""])
             run_command(target)
         elif option == "-m":
-            replace_first_path([os.getcwd()])
+            replace_first_path([*filter(None, [working_folder()])])
             run_module(target, alter_argv=True)
         elif pkgutil.get_importer(target):  # a folder or an archive
             replace_first_path([])
             sys.path.insert(0, absolute(target))
             run_module("__main__", alter_argv=False)
         else:
-            replace_first_path([os.path.dirname(os.path.realpath(target))])
             run_script(target)
     except SystemExit as error:
         if name_of_module(last_entry(error.__traceback__)) == runpy.__name__:  # no such module
@@ -85,15 +84,25 @@ def run_script(script: str) -> None:
     loader = (SourcelessFileLoader if is_bytecode else SourceFileLoader)("__main__", path)
     try:
         source = loader.get_code("__main__") if is_bytecode else loader.get_data(path)
+        folder = os.path.dirname(os.path.realpath(path))
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         reason = getattr(error, "strerror", error)
         raise BadInputError(f"can't open {script}: {reason}") from None
+    replace_first_path([folder])
     run_code(source, path, loader, __file__=path)
 
 
 def absolute(path: str) -> str:
     """The absolute path that Python makes, which still has "./" except on Windows."""
-    return os.path.abspath(path) if os.name == "nt" else os.path.join(os.getcwd(), path)
+    return os.path.abspath(path) if os.name == "nt" else os.path.join(working_folder(), path)
+
+
+def working_folder() -> str:
+    """The path of the working folder; empty if the folder has been deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def run_code(source: str | bytes | CodeType, path: str, loader: object, **names: str) -> None:
@@ -114,9 +123,10 @@ def new_main() -> dict:
 
 def replace_first_path(paths: list[str]) -> None:
     """Replace the folder of the command, the first entry of ``sys.path``. ``python -P`` leaves this
-    entry out."""
+    entry out, and so does ``python -m`` in a deleted folder."""
+    has_entry = working_folder() or not sys.modules["__main__"].__spec__
     if not sys.flags.safe_path:
-        sys.path[:1] = paths
+        sys.path[: 1 if has_entry else 0] = paths
 
 
 def hide_our_frames(error: BaseException) -> None:

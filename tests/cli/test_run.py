@@ -280,6 +280,34 @@ def test_run_without_a_script_prints_the_usage(capsys, arguments):
     assert "usage: fastsel run" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows deletes no working folder")
+@pytest.mark.parametrize("program", ["{folder}/main.py", "{folder}", "-m main", "-c {code}"])
+def test_a_program_runs_in_a_deleted_folder_as_in_python(folder, program, monkeypatch):
+    code = "import sys; print(sys.path, sys.argv, __name__)"
+    for name in ("__main__.py", "main.py"):
+        (folder / name).write_text(code)
+    in_deleted_folder(folder, monkeypatch)
+    assert_as_python(*(part.format(folder=folder, code=code) for part in program.split(" ", 1)))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows deletes no working folder")
+@pytest.mark.parametrize("script", ["main.py", "../main.py"])
+def test_a_relative_path_in_a_deleted_folder_is_a_one_line_error(folder, script, monkeypatch):
+    (folder / "main.py").write_text("pass")
+    in_deleted_folder(folder, monkeypatch)
+    done = fastsel_run(script)
+    text = f"fastsel run: can't open {script}: No such file or directory\n"
+    assert (done.returncode, done.stderr) == (2, text)
+
+
+def in_deleted_folder(folder, monkeypatch):
+    """Delete the working folder, a folder in `folder`, whose modules can be imported."""
+    (folder / "deleted").mkdir()
+    monkeypatch.chdir(folder / "deleted")
+    (folder / "deleted").rmdir()
+    monkeypatch.syspath_prepend(folder)
+
+
 CHILDREN = """
 import os, subprocess, sys
 code = "from fastsel._patch import is_patched; print(is_patched(), flush=True)"
