@@ -184,12 +184,13 @@ def command_line() -> argparse.ArgumentParser:
     commands.add_parser("info", help="print versions, kernels and threads")
     run_parser = commands.add_parser(
         "run",
-        usage="fastsel run [-h] [--report | --compare] (SCRIPT | -m MODULE | -c CODE) ...",
+        usage="fastsel run [-h] [--report | --compare] (SCRIPT | - | -m MODULE | -c CODE) ...",
         help="run a script with NumPy's functions replaced by fastsel's",
         description="Run a Python script, module or code with numpy.nonzero, unique, compress and "
         "others replaced by fastsel's, for the script and the libraries that it imports. Methods "
         "and syntax (a.nonzero(), a[mask]) stay NumPy's; processes that the script starts without "
-        "fork use NumPy's functions. All arguments after SCRIPT, MODULE or CODE are the script's.",
+        "fork use NumPy's functions. - is a script on stdin. All arguments after SCRIPT, -, MODULE "
+        "or CODE are the script's.",
     )
     run_parser.set_defaults(parser=run_parser)
     reports = run_parser.add_mutually_exclusive_group()
@@ -269,7 +270,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         arguments, option, program = split_at_program(arguments)
     options = command_line().parse_args(arguments)
     if options.command == "run" and not program:
-        options.parser.error("which program? Give a SCRIPT, -m MODULE or -c CODE")
+        options.parser.error("which program? Give a SCRIPT, -, -m MODULE or -c CODE")
     options.option, options.program = option, program
     return options
 
@@ -298,7 +299,7 @@ def split_at_program(arguments: list[str]) -> tuple[list[str], str, list[str]]:
             return arguments[:k], argument[:2], joined + arguments[k + 1 :]
         if argument == "--":
             return arguments[:k], "", arguments[k + 1 :]
-        if not argument.startswith("-"):
+        if argument == "-" or not argument.startswith("-"):
             return arguments[:k], "", arguments[k:]
     return arguments, "", []
 

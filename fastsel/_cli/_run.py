@@ -18,8 +18,8 @@ from fastsel._cli._workloads import BadInputError
 
 
 def run(target: str, arguments: list[str], option: str, report: bool, compare: bool) -> None:
-    """Run a script, a folder or an archive with a ``__main__.py``; with the option "-m", a module
-    by its name; with "-c", the code itself.
+    """Run a script ("-" on stdin), a folder or an archive with a ``__main__.py``; with the option
+    "-m", a module by its name; with "-c", the code itself.
 
     Exceptions of the script are passed on; their tracebacks show no frames of fastsel. sys.path,
     sys.argv and NumPy's functions are not restored: threads and exit handlers may still run, and
@@ -43,6 +43,9 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
         elif option == "-m":
             replace_first_path([*filter(None, [working_folder()])])
             run_module(target, alter_argv=True)
+        elif target == "-":
+            replace_first_path([""])
+            run_code(sys.stdin.buffer.read(), "<stdin>", BuiltinImporter, __file__="<stdin>")
         elif pkgutil.get_importer(target):  # a folder or an archive
             replace_first_path([])
             sys.path.insert(0, absolute(target))
@@ -107,17 +110,21 @@ def working_folder() -> str:
 
 def run_code(source: str | bytes | CodeType, path: str, loader: object, **names: str) -> None:
     """Run code as the module ``__main__``, which has these names."""
-    names_of_main = new_main()
-    names_of_main.update(__loader__=loader, **names)
+    names_of_main = new_main(__loader__=loader, **names)
     if not isinstance(source, CodeType):
         source = compile(source, path, "exec", dont_inherit=True)
     exec(source, names_of_main)
 
 
-def new_main() -> dict:
-    """The names of a new module ``__main__``."""
+def new_main(**names: object) -> dict:
+    """The names of a new module ``__main__``, with those that this version of Python gives it."""
+    pythons = vars(sys.modules["__main__"])
+    if "__annotations__" in pythons:
+        names["__annotations__"] = {}
+    if "__file__" in names and "__cached__" in pythons:
+        names["__cached__"] = None
     module = sys.modules["__main__"] = ModuleType("__main__")
-    vars(module).update(__builtins__=builtins)
+    vars(module).update(__builtins__=builtins, **names)
     return vars(module)
 
 

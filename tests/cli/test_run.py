@@ -72,10 +72,11 @@ def folder(tmp_path, monkeypatch):
     return folder
 
 
-def run(*arguments, **variables):
+def run(*arguments, stdin=None, **variables):
     return subprocess.run(
         [sys.executable, *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables},
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=600,
@@ -195,6 +196,28 @@ PROGRAMS = {
     "module": ["-m", "folder.main"],
     "package": ["-m", "folder"],
 }
+
+
+# The representations of __builtins__, __loader__ and __spec__ have an address, or are long.
+NAMES = """
+print([item for item in sorted(globals().items()) if not item[0].startswith(("__l", "__s", "__b"))])
+"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_main_has_the_names_that_python_gives_it(folder, program):
+    write_each(folder, NAMES)
+    assert "__name__" in assert_as_python(*PROGRAMS[program]).stdout
+
+
+def test_main_of_code_has_the_names_that_python_gives_it(folder):
+    assert "__name__" in assert_as_python("-c", NAMES).stdout
+
+
+@pytest.mark.parametrize("text", [MAIN, CHAINED, "def f(:"], ids=["main", "chained", "wrong"])
+def test_a_script_on_stdin_runs_as_in_python(folder, text, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert_as_python("-", "x", "-m", stdin=text)
 
 
 def test_functions_that_a_module_imported_are_fastsels(folder):
