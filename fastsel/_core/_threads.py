@@ -96,7 +96,7 @@ def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
 
     Asyncio tasks that are created in the block use this number, too. Other threads use it only if
     they run in a copy of the block's context, as with ``asyncio.to_thread``. A call of `threads`
-    alone has no effect.
+    alone has no effect. Each block needs its own call of `threads`.
 
     Parameters
     ----------

@@ -32,7 +32,8 @@ or the specification has no rule. In these cases, this module has these rules:
   several outputs.
 - Unique refuses a `sorted` other than 0 and 1; for other values the reference evaluator sorts, and
   ONNX Runtime does not.
-- Unique accepts strings with axis, as ONNX Runtime does; the reference evaluator raises TypeError.
+- Unique accepts strings with axis, as ONNX Runtime does; the reference evaluator raises TypeError
+  for str objects and StringDType.
 - Unique of shape (n, 0) along axis 0 is one empty row; ONNX Runtime ends the process.
 - GatherND checks each index, even if the gathered slices are empty; ONNX Runtime does not check
   indices in this case.
