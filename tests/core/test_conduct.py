@@ -143,7 +143,7 @@ assert fastsel.show_config(mode="dicts") == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_the_import_registers_two_fork_handlers_in_python(run_python):
+def test_the_import_registers_three_fork_handlers_in_python(run_python):
     """In a build with OpenMP, C registers fork handlers, too, by pthread_atfork."""
     code = """
 import os
@@ -161,6 +161,7 @@ import fastsel
     assert sorted(run_python(code).splitlines()) == [
         "after_in_child fastsel._core._memory",
         "after_in_child fastsel._core._threads",
+        "after_in_child fastsel._patch",
     ]
 
 
