@@ -127,7 +127,7 @@ def test_unique_takes_little_where_it_expects_too_few_groups(share_and_groups, s
     sorted=[True, False],
     extras=EXTRAS,
     dtype=["i4", "i8", "f8"],
-    threads=[1, 2, 16],
+    threads=[1, *THREADS],
 )
 def test_unique_takes_little_for_ids_of_which_some_are_out_of_range(
     size_and_bits, outside_share, sorted, extras, dtype, threads
@@ -145,7 +145,7 @@ def test_unique_takes_little_for_ids_of_which_some_are_out_of_range(
     extras=EXTRAS,
     equal_nan=[True, False],
     nan_share=[0, 0.3],
-    threads=[2, 16],
+    threads=THREADS,
 )
 def test_unique_takes_little_if_a_few_values_are_frequent(extras, equal_nan, nan_share, threads):
     """A part of a scatter by value has nearly a fifth of the items, which are equal."""
@@ -379,6 +379,17 @@ def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype, thre
     first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
     taken = taken_beside_outputs(lambda: fastsel.index_in(first, second), threads)
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6) + BYTES_PER_THREAD * threads
+
+
+@covering(at_least=8, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
+          distinct_share=[0.001, 1], dtype=["i8", "f4", "f8"], threads=THREADS)  # fmt: skip
+def test_remap_takes_as_little_as_index_in(sizes, distinct_share, dtype, threads):
+    groups = max(1000, int(distinct_share * sum(sizes)))
+    pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
+    items, keys = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
+    values = np.arange(len(keys), dtype="i4")
+    taken = taken_beside_outputs(lambda: fastsel.remap(items, keys, values, default=-1), threads)
+    assert taken <= max(2.5 * (items.nbytes + keys.nbytes), 24e6) + BYTES_PER_THREAD * threads
 
 
 @covering(at_least=8, name=["index_in", "isin"], wide=["i4", "u8", "f8", "c16"],
