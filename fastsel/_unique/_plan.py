@@ -176,7 +176,8 @@ def max_entries(
 ):
     """The maximum number of entries of a direct-address table. Each thread has a table.
 
-    An entry is a bit, or a byte if first positions are wanted; with counts, the table of each
+    An entry is a bit, or a byte if first positions are wanted (window.pyx makes bytes of the bits
+    of small tables, which then take at most the memory of the keys); with counts, the table of each
     thread also has a count of 4 bytes for each entry (or several counts, if a small share of these
     entries is enough: see dense.pyx). With group_ids, there is also one group id of
     4 bytes for each entry. The bits or bytes of a table have at most CACHE_BYTES. All tables
