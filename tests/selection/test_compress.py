@@ -1,7 +1,5 @@
 """compress, extract and boolean_mask."""
 
-import itertools
-
 import numpy as np
 import pytest
 import reference
@@ -18,7 +16,7 @@ from arrays import (
     pools,
     values_for_dtype,
 )
-from comparison import assert_same, assert_same_outcome, outcome
+from comparison import assert_same, assert_same_outcome, boolean_index, outcome
 from grids import covering, slow
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,11 +24,6 @@ from hypothesis.extra import numpy as npst
 from layouts import LAYOUTS, has_layout
 
 import fastsel
-
-
-def boolean_index(a, mask):
-    return np.asanyarray(a)[mask]
-
 
 # name: (fastsel's function, NumPy's, the reference's), each called with (mask, array)
 OPERATORS = {
@@ -270,70 +263,6 @@ def test_mask_of_leading_dimensions_equals_numpy(dims, kernels_with_few_threads)
         expected = array[mask]
         assert_same(fastsel.boolean_mask(array, mask), expected)
         assert_same(reference.boolean_mask(array, mask), expected)
-
-
-# Small shapes with small conditions. A condition that does not fit raises NumPy's error.
-
-SMALL_SHAPES = [shape for ndim in range(4) for shape in itertools.product(range(4), repeat=ndim)]
-CONDITIONS = [
-    np.array(list(bits), int).astype(bool)
-    for bits in (
-        "",
-        "0",
-        "1",
-        "00",
-        "01",
-        "10",
-        "11",
-        "000",
-        "010",
-        "101",
-        "111",
-        "0001",
-        "1000",
-        "1111",
-    )
-]
-
-
-@pytest.mark.parametrize("axis", [None, 0, 1, 2, 3, -1, -2, -3, -4], ids=repr)
-@pytest.mark.parametrize("force_kernels", [True, False], ids=["kernels", "defaults"])
-def test_compress_of_every_small_shape_and_condition_equals_numpy(axis, force_kernels, request):
-    if force_kernels:
-        request.getfixturevalue("forced_kernels")
-    for shape in SMALL_SHAPES:
-        array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
-        for condition in CONDITIONS if force_kernels else CONDITIONS[::3]:
-            assert_same_outcome(
-                outcome(fastsel.compress, condition, array, axis),
-                outcome(np.compress, condition, array, axis),
-            )
-
-
-@pytest.mark.parametrize("force_kernels", [True, False], ids=["kernels", "defaults"])
-def test_extract_of_every_small_shape_and_condition_equals_numpy(force_kernels, request):
-    if force_kernels:
-        request.getfixturevalue("forced_kernels")
-    conditions = CONDITIONS + [make("int8", shape) for shape in SMALL_SHAPES if len(shape) != 1]
-    for shape in SMALL_SHAPES:
-        array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
-        for condition in conditions:
-            assert_same_outcome(
-                outcome(fastsel.extract, condition, array), outcome(np.extract, condition, array)
-            )
-
-
-@pytest.mark.parametrize("force_kernels", [True, False], ids=["kernels", "defaults"])
-def test_boolean_mask_of_every_small_shape_and_mask_equals_numpy(force_kernels, request):
-    if force_kernels:
-        request.getfixturevalue("forced_kernels")
-    for shape in SMALL_SHAPES:
-        array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
-        for mask_shape in SMALL_SHAPES if force_kernels else SMALL_SHAPES[::3]:
-            mask = make("bool", mask_shape, 0.6)
-            assert_same_outcome(
-                outcome(fastsel.boolean_mask, array, mask), outcome(boolean_index, array, mask)
-            )
 
 
 # Results.

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from arrays import WORD_DTYPES, numbered
-from comparison import assert_same, assert_same_outcome, outcome
+from comparison import assert_same, assert_same_outcome, boolean_index, outcome
 from layouts import as_unaligned
 
 import fastsel
@@ -30,10 +30,6 @@ def tagged(array):
 
 def matrix(items):
     return np.array(items).view(np.matrix)
-
-
-def boolean_index(a, mask):
-    return np.asanyarray(a)[mask]
 
 
 def a23():

@@ -56,6 +56,11 @@ def assert_same_values(actual, expected):
     assert ours == theirs or repr(ours) == repr(theirs), (actual, expected)
 
 
+def boolean_index(a, mask):
+    """NumPy's a[mask]."""
+    return np.asanyarray(a)[mask]
+
+
 def outcome(function, *args, **kwargs):
     """The outcome of a call: ("returns", result) or ("raises", type, text)."""
     try:
