@@ -41,11 +41,12 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
             replace_first_path([""])
             run_command(target)
         elif option == "-m":
-            replace_first_path([*filter(None, [working_folder()])])
+            replace_first_path([folder] if (folder := working_folder()) else [])
             run_module(target, alter_argv=True)
         elif target == "-":
             replace_first_path([""])
-            run_code(sys.stdin.buffer.read(), "<stdin>", BuiltinImporter, __file__="<stdin>")
+            source = sys.stdin.buffer.read() if sys.stdin else b""
+            run_code(source, "<stdin>", BuiltinImporter, __file__="<stdin>")
         elif pkgutil.get_importer(target):  # a folder or an archive
             replace_first_path([])
             sys.path.insert(0, absolute(target))

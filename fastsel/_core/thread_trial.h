@@ -12,6 +12,7 @@ static int fs_can_make(int threads) { return threads >= 0; }
 
 #else
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -29,20 +30,29 @@ typedef struct {
 /* Kernels keep buffers on the stack: with less than this, they may overflow it. */
 enum { FS_MIN_STACK_BYTES = 1 << 16 };
 
+/* The bytes that a text such as "512k" asks for; 0 for other texts, and for 1 << 40 or more. */
+static size_t fs_stack_bytes_of(const char *text)
+{
+    char *unit;
+    unsigned long long number;
+    int shift;
+    if (text == NULL) return 0;
+    while (isspace((unsigned char)*text)) text++;
+    number = isdigit((unsigned char)*text) ? strtoull(text, &unit, 10) : 0;
+    if (!number) return 0;
+    while (isspace((unsigned char)*unit)) unit++;
+    shift = *unit == 'B' || *unit == 'b'   ? 0
+            : *unit == 'M' || *unit == 'm' ? 20
+            : *unit == 'G' || *unit == 'g' ? 30
+                                           : 10;
+    return number < (1ull << 40) >> shift ? (size_t)number << shift : 0;
+}
+
 /* The stack size that OMP_STACKSIZE, or else libgomp's GOMP_STACKSIZE, asks for; or 0. */
 static size_t fs_asked_stack_bytes(void)
 {
-    const char *text = getenv("OMP_STACKSIZE");
-    char *unit;
-    size_t asked;
-    if (text == NULL) text = getenv("GOMP_STACKSIZE");
-    if (text == NULL) return 0;
-    asked = strtoul(text, &unit, 10);
-    while (*unit == ' ') unit++;
-    return asked << (*unit == 'B' || *unit == 'b'   ? 0
-                     : *unit == 'M' || *unit == 'm' ? 20
-                     : *unit == 'G' || *unit == 'g' ? 30
-                                                    : 10);
+    size_t asked = fs_stack_bytes_of(getenv("OMP_STACKSIZE"));
+    return asked ? asked : fs_stack_bytes_of(getenv("GOMP_STACKSIZE"));
 }
 
 static void *fs_wait_at_gate(void *argument)

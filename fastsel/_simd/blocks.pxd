@@ -6,7 +6,7 @@ is the level in use.
 """
 from libc.stdint cimport int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-# The integers that are words of items, and those that are keys of many values.
+# word_t is an item as an unsigned integer; wide_t has 4 or 8 bytes.
 ctypedef fused word_t:
     uint8_t
     uint16_t

@@ -51,7 +51,7 @@ class Plan(NamedTuple):
     reason: str
 
 
-SORT_FEW = Plan("sorting", "few keys, and the answer ascends")
+SORT_FEW = Plan("sorting", "few keys")
 HASH_FEW = Plan("tables", "few keys")
 PRESORTED = Plan("presorted", "the keys are in order already")
 DENSE = Plan("dense", "nearly all keys are in a narrow range")

@@ -85,8 +85,9 @@ cdef class Decimals(Groups):
 
 
 def table_threads(Py_ssize_t size, tuple window, int threads):
-    """The number of threads whose tables of bits together have at most 2 bytes for each key, since
-    the integers take memory, too; tables of bytes have fewer entries (_plan.max_entries)."""
+    """The number of threads whose tables together have at most 16 entries for each key, since the
+    integers take memory, too: 2 bytes for each key if entries are bits. Tables of bytes have fewer
+    entries (window.pyx, _plan.max_entries)."""
     return max(1, min(threads, 16 * size // window[1]))
 
 

@@ -29,7 +29,7 @@ cdef class WindowTable(Job):
     cdef uint64_t[::1] bits       # which words occur; after `merge`, chunk 0 has all words
     cdef uint32_t[::1] counts     # keys of each word, in count_tables tables of a chunk; or None
     cdef Py_ssize_t count_tables
-    # 1 if the word occurs in the chunk or, after `merge`, before it; None without first positions.
+    # 1 if the word occurs in the chunk or, after `merge`, before it; None if entries have no bytes.
     cdef uint8_t[::1] present
     cdef readonly object bitmask  # bitmask of first occurrences, or None
     cdef uint64_t[::1] first_bits  # a view of bitmask

@@ -302,8 +302,8 @@ cdef class EntryPass(Job):
 
 cdef class MergeTables(EntryPass):
     """Merge the tables into the bits of chunk 0, without the entry behind the window, and count the
-    distinct words. With first occurrences, the table of each chunk also gets the words of the
-    chunks before it."""
+    distinct words. With bytes, the table of each chunk also gets the words of the chunks before
+    it."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint64_t[::1] bits = self.table.bits
         cdef uint8_t[::1] present = self.table.present

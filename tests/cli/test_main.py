@@ -196,3 +196,10 @@ def test_a_closed_standard_output_is_a_one_line_error(arguments):
     run = subprocess.run(command, cwd=parent, stderr=subprocess.PIPE, text=True)
     text = f"fastsel {arguments[0]}: the standard output is closed\n"
     assert (run.returncode, run.stderr) == (2, text)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows closes no standard input")
+def test_a_closed_standard_input_is_an_empty_script():
+    command = ["sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "fastsel", "run", "-"]
+    run = subprocess.run(command, cwd=Path(fastsel.__file__).parents[1], capture_output=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")

@@ -238,12 +238,15 @@ print(tasks() - before)
 
 @HAS_PROC
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer needs more address space")
-@pytest.mark.parametrize("variable", ["OMP_STACKSIZE", "GOMP_STACKSIZE"])
-def test_calls_work_on_one_thread_if_stacks_are_too_small_or_have_no_room(variable, run_python):
+@pytest.mark.parametrize(
+    "variables", ["OMP_STACKSIZE={}", "OMP_STACKSIZE= GOMP_STACKSIZE={}", "GOMP_STACKSIZE={}"]
+)
+def test_calls_work_on_one_thread_if_stacks_are_too_small_or_have_no_room(variables, run_python):
     more = 3 if parallel.is_threaded() else 0
     for size, room, added in (("32k", 0, 0), ("64k", 0, more), ("256M", 600, 0)):
         code = SMALL_AND_LARGE_STACKS.format(room=room)
-        assert run_python(code, **{variable: size}) == f"{added}\n", size
+        settings = dict(setting.split("=") for setting in variables.format(size).split())
+        assert run_python(code, **settings) == f"{added}\n", size
 
 
 NO_MORE_PROCESSES = """

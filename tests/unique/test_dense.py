@@ -314,7 +314,7 @@ def test_ascending_values_of_a_table_of_words_equal_numpy(dtype, start, bits, th
 @pytest.mark.parametrize("dtype", WIDE_DTYPES)
 def test_each_chunk_adds_its_words_and_lists_the_keys_outside(bits, dtype):
     """A table of bits has several chunks only if each of them has many keys."""
-    array = np.random.default_rng(bits).integers(0, 1 << bits, 90_000).astype(dtype)
+    array = np.random.default_rng(bits).integers(0, 1 << bits, 500_000).astype(dtype)
     array[5::11] = np.iinfo(dtype).max
     array[::9] = 7
     for threads in THREADS:
