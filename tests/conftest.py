@@ -20,6 +20,7 @@ import pytest
 from arrays import ML_DTYPES, ML_NAMES
 from forcing import TUNING
 from hypothesis import HealthCheck, settings
+from kept_memory import LIMIT
 
 import fastsel
 
@@ -214,3 +215,13 @@ def run_python():
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def nothing_cached():
+    """Begin with an empty cache, whose limit is kept_memory.LIMIT."""
+    gc.collect()
+    fastsel.release_memory()
+    fastsel.set_keep_mb(LIMIT >> 20)
+    yield
+    fastsel.set_keep_mb(None)

@@ -118,7 +118,7 @@ def run_code(source: str | bytes | CodeType, path: str, loader: object, **names:
 
 
 def new_main(**names: object) -> dict:
-    """The names of a new module ``__main__``, with those that this version of Python gives it."""
+    """The names of a new module ``__main__``: `names`, and the names that this Python adds."""
     pythons = vars(sys.modules["__main__"])
     if "__annotations__" in pythons:
         names["__annotations__"] = {}

@@ -30,7 +30,8 @@ typedef struct {
 /* Kernels keep buffers on the stack: with less than this, they may overflow it. */
 enum { FS_MIN_STACK_BYTES = 1 << 16 };
 
-/* The bytes that a text such as "512k" asks for; 0 for other texts, and for 1 << 40 or more. */
+/* The number of bytes of a stack size such as "512k"; 0 if the text is no such size, or if the size
+   is 1 << 40 or more. */
 static size_t fs_stack_bytes_of(const char *text)
 {
     char *unit;

@@ -18,7 +18,7 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
                   bint inverse, bint counts, bint ascending, watcher):
     """unique of at least one item: the values, or a tuple of the values and the requested outputs.
     None if a hash table takes too many probes, or if the values would have to be sorted. `watcher`
-    is that of _plan.py."""
+    is None or _plan.watcher, which gets the algorithm and the reason."""
     cdef cnp.ndarray items = array
     cdef Search search
     cdef Groups groups = None

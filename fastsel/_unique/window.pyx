@@ -26,9 +26,9 @@ cdef enum:
     MAX_OUTSIDE_SHARE = 7
     # The chunks' counts of a word have 32 bits, and so have fewer keys.
     MAX_CHUNK_KEYS = 1 << 31
-    # A table of up to MAX_BYTES entries, which fits the L2 cache, has a byte for each entry if its
-    # keys have as many bytes: a byte is written without a look at it, but a bit waits for the last
-    # bit of its word.
+    # A table of up to MAX_BYTES entries, which fits the L2 cache, has a byte for each entry if the
+    # keys of its chunk have as many bytes as the table. A byte is written without a read; to write
+    # a bit, the CPU has to read the word of the bit, and waits for the last write to this word.
     MAX_BYTES = 1 << 18
 
 

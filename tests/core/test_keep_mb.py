@@ -1,34 +1,20 @@
 """The limit of the memory that is cached between calls."""
 
-import gc
 import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from kept_memory import LIMIT, MIN_BYTES, address_of_result, handler_of
 from marks import NEEDS_CACHE
 
 import fastsel
 from fastsel._core import _memory, results, scratch
 
-pytestmark = pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share")
-
-MIN_BYTES, LIMIT = 1 << 14, 64 << 20
-handler_of = np._core.multiarray.get_handler_name
-
-
-@pytest.fixture(autouse=True)
-def _nothing_cached():
-    gc.collect()
-    fastsel.release_memory()
-    fastsel.set_keep_mb(LIMIT >> 20)
-    yield
-    fastsel.set_keep_mb(None)
-
-
-def address_of_result(nbytes):
-    """The address of the data of a new result of `nbytes` bytes."""
-    return results.empty((nbytes,), np.dtype(np.uint8)).ctypes.data
+pytestmark = [
+    pytest.mark.usefixtures("nothing_cached"),
+    pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share"),
+]
 
 
 @NEEDS_CACHE

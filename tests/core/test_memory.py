@@ -371,24 +371,19 @@ def test_group_indices_takes_up_to_21_bytes_more_for_each_item(
     assert taken <= max(times * a.nbytes, 24e6) + 21 * size + BYTES_PER_THREAD * threads
 
 
-@covering(at_least=6, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
-          distinct_share=[0.001, 1], dtype=["i8", "f4", "f8"], threads=THREADS)  # fmt: skip
-def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype, threads):
-    groups = max(1000, int(distinct_share * sum(sizes)))
-    pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
-    first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
-    taken = taken_beside_outputs(lambda: fastsel.index_in(first, second), threads)
-    assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6) + BYTES_PER_THREAD * threads
-
-
-@covering(at_least=8, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
-          distinct_share=[0.001, 1], dtype=["i8", "f4", "f8"], threads=THREADS)  # fmt: skip
-def test_remap_takes_as_little_as_index_in(sizes, distinct_share, dtype, threads):
+@covering(at_least=12, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
+          distinct_share=[0.001, 1], dtype=["i8", "f4", "f8"], name=["index_in", "remap"],
+          threads=THREADS)  # fmt: skip
+def test_lookups_take_as_little_as_the_sets(sizes, distinct_share, dtype, name, threads):
     groups = max(1000, int(distinct_share * sum(sizes)))
     pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
     items, keys = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
     values = np.arange(len(keys), dtype="i4")
-    taken = taken_beside_outputs(lambda: fastsel.remap(items, keys, values, default=-1), threads)
+    call = {
+        "index_in": lambda: fastsel.index_in(items, keys),
+        "remap": lambda: fastsel.remap(items, keys, values, default=-1),
+    }[name]
+    taken = taken_beside_outputs(call, threads)
     assert taken <= max(2.5 * (items.nbytes + keys.nbytes), 24e6) + BYTES_PER_THREAD * threads
 
 

@@ -10,31 +10,17 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from kept_memory import LIMIT, MIN_BYTES, address_of_result, handler_of
 from marks import NEEDS_CACHE
 from operators import SET_FUNCTION_NAMES
 
 import fastsel
 from fastsel._core import results, scratch
 
-pytestmark = pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share")
-
-
-MIN_BYTES, LIMIT = 1 << 14, 64 << 20
-handler_of = np._core.multiarray.get_handler_name
-
-
-@pytest.fixture(autouse=True)
-def _nothing_cached():
-    gc.collect()
-    fastsel.release_memory()
-    fastsel.set_keep_mb(LIMIT >> 20)
-    yield
-    fastsel.set_keep_mb(None)
-
-
-def address_of_result(nbytes):
-    """The address of the data of a new result of `nbytes` bytes."""
-    return results.empty((nbytes,), np.dtype(np.uint8)).ctypes.data
+pytestmark = [
+    pytest.mark.usefixtures("nothing_cached"),
+    pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share"),
+]
 
 
 @pytest.mark.parametrize(
