@@ -4,14 +4,19 @@
     python benchmarks/scaling.py --plot scaling.svg         and a picture (matplotlib)
     python benchmarks/scaling.py --size 1e6 --threads 1 2 8 --op nonzero "unique few"
     OMP_WAIT_POLICY=passive python benchmarks/scaling.py --work --threads 1 2 16 128
+    OMP_WAIT_POLICY=passive python benchmarks/scaling.py --serial
 
 The times are compared with the times on the first of the --threads, which is 1 by default.
 
 --work measures the CPU time of all threads instead of the time of a call. The CPU time shows how
 much work each further thread adds, also with more threads than CPUs.
 
+--serial measures which part of a call runs on one thread: on two threads, the calling thread works
+so much longer than the other one. "16 threads" says how many times as fast as on one thread a call
+can be if each thread does an equal share of the remaining work.
+
 The row "copy" is NumPy's copy of the input's bytes on the same number of threads: an operator that
-only waits for memory scales no better. docs/threads.md says what to expect, and why. The numbers of
+only waits for memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
 threads are timed in turns; times are medians.
 """
 
@@ -32,6 +37,9 @@ WARM_CALLS = 2
 def main():
     args = arguments().parse_args()
     size = int(args.size)
+    if args.serial:
+        print_serial_parts(size, args.op, args.seconds)
+        return
     clock = time.process_time if args.work else time.perf_counter
     speed_ups = {}
     print(f"{size:.0e} items, milliseconds" + "".join(f"{n:>18}" for n in args.threads))
@@ -48,6 +56,20 @@ def main():
         draw(args.plot, args.threads, speed_ups, size)
 
 
+def print_serial_parts(size, chosen, seconds):
+    print(f"{size:.0e} items, milliseconds   CPU time   on one thread   16 threads")
+    for name, run in operators(size, chosen):
+        work = measure(run, [2], seconds, time.process_time)[2]
+        serial = max(measure(run, [2], seconds, lead_of_this_thread)[2], 0)
+        limit = work / (serial + (work - serial) / 16)
+        print(f"{name:27}{work * 1e3:12.2f}{serial * 1e3:16.2f}{limit:13.1f}", flush=True)
+
+
+def lead_of_this_thread():
+    """The CPU time of this thread without the CPU time of all other threads."""
+    return 2 * time.thread_time() - time.process_time()
+
+
 def arguments():
     max_threads = fastsel.get_num_threads()
     powers = [1 << k for k in range(max_threads.bit_length()) if 1 << k < max_threads]
@@ -61,6 +83,9 @@ def arguments():
     exclusive = parser.add_mutually_exclusive_group()
     exclusive.add_argument(
         "--work", action="store_true", help="CPU time, divided by the CPU time of one thread"
+    )
+    exclusive.add_argument(
+        "--serial", action="store_true", help="the CPU time of the part that runs on one thread"
     )
     exclusive.add_argument("--plot", metavar="FILE", help="draw a picture, for example scaling.svg")
     return parser
