@@ -22,7 +22,7 @@ from fastsel._core._operators import OPERATORS
 from fastsel._positions import _positions, bitmask
 from fastsel._selection import _selection
 from fastsel._sets import _isin, _sets
-from fastsel._unique import _distinct
+from fastsel._unique import _unique
 
 
 def _ascending(numpy_unique_values):
@@ -31,14 +31,14 @@ def _ascending(numpy_unique_values):
 
     def unique_values(x, /):
         try:
-            return _distinct.unique(x, equal_nan=False)
+            return _unique.unique(x, equal_nan=False)
         except (TypeError, ValueError):
             return numpy_unique_values(x)
 
     return unique_values
 
 
-_FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_isin) | vars(_sets)
+_FUNCTIONS = vars(_positions) | vars(_selection) | vars(_unique) | vars(_isin) | vars(_sets)
 # fastsel's functions by name; tests and `fastsel run --report` replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 OURS["unique_values"] = _ascending(_numpy.unique_values)

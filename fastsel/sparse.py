@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastsel._core import _dtypes, _gate, _threads, results
-from fastsel._positions import bitmask, coordinates, indices, selected_items
+from fastsel._positions import bitmask, coordinates, selected_items
 
 try:
     from scipy import sparse
@@ -138,7 +138,7 @@ def _compressed(container, array, truth):
     result.indices = results.empty((total,), np.dtype(dtype))
     coordinates.write(mask, rows.shape[1:], result.indices[:, np.newaxis], threads)
     result.indptr = np.empty(len(rows) + 1, dtype)
-    indices.row_starts(mask, rows.shape[1], result.indptr[:-1], threads)
+    coordinates.row_starts(mask, rows.shape[1], result.indptr[:-1], threads)
     result.indptr[-1] = total
     result.data = _nonzero_items(rows, mask, threads)
     return _canonical(result)

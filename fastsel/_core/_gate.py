@@ -82,14 +82,19 @@ def as_array(name, value):
 
 def check_out(out, shape, dtype, name_of_dtype):
     """Raise an error unless `out` is a writeable array of this shape and dtype."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
-    if out.dtype != dtype:
-        raise TypeError(f"out must have {name_of_dtype} {dtype}, got {out.dtype}")
+    check_target("out", out, dtype, name_of_dtype)
     if out.shape != shape:
         raise ValueError(f"out must have shape {shape}, got {out.shape}")
+
+
+def check_target(name, out, dtype, name_of_dtype="dtype"):
+    """Raise an error unless the argument `name` is a writeable array of this dtype."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"{name} must be an ndarray, got {type(out).__name__}")
+    if out.dtype != dtype:
+        raise TypeError(f"{name} must have {name_of_dtype} {dtype}, got {out.dtype}")
     if not out.flags.writeable:
-        raise ValueError("out must be writeable, got a read-only array")
+        raise ValueError(f"{name} must be writeable, got a read-only array")
 
 
 def overrides(a):

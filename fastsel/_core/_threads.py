@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
-import operator
 import os
 import threading
 import warnings
 from collections.abc import Iterator
 from typing import SupportsIndex
 
-from fastsel._core import parallel
+from fastsel._core import _gate, parallel
 
 # With fewer than MIN_CHUNK_BYTES of input and output per thread, a parallel region does not pay: a
 # core moves MIN_CHUNK_BYTES from its cache in about 10 us. Waking a sleeping thread takes 0.1 ms.
@@ -166,13 +165,9 @@ def _unlimited_count_and_rule(openmp):
 
 
 def _checked(n):
-    refusal = TypeError(f"n must be an integer, got {type(n).__name__}")
     if isinstance(n, bool):  # True for 1 is a mistake: it asks for threads, and turns them off.
-        raise refusal
-    try:
-        count = operator.index(n)
-    except TypeError:
-        raise refusal from None
+        raise TypeError("n must be an integer, got bool")
+    count = _gate.integer("n", n)
     if not 1 <= count <= MAX_THREADS:
         raise ValueError(f"n must be from 1 to {MAX_THREADS}, got {count}")
     return count

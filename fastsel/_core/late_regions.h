@@ -21,7 +21,7 @@ enum {
 };
 
 static fs_atomic_t fs_late_regions; /* late regions in a row */
-static fs_atomic_t fs_serial_until; /* when regions begin again; 32-bit builds keep the low half */
+static fs_atomic_t fs_serial_until; /* when regions begin again */
 static fs_atomic_t fs_serial_for;   /* the last serial time; 0 after a region that is not late */
 
 /* Note a region that began at start and ends now. worked is how long its busiest thread worked. */

@@ -54,6 +54,7 @@ cdef class Job:
     # These methods raise the exception of a signal handler (Ctrl-C: KeyboardInterrupt). Then some
     # chunks may not have run, and the kernel can only clean up.
     cdef int run(self, int threads) except -1
+    cdef int run_units(self, Py_ssize_t units, Py_ssize_t unit_bytes, int threads) except -1
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
     cdef int run_with_gil(self, int threads, bint checks_signals) except -1
 

@@ -17,6 +17,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+from fastsel._core.atomics cimport fs_atomic_t, fs_exchange, fs_fetch_add, fs_load, fs_store
+
 cdef extern from *:
     """
     #if defined(_MSC_VER)
@@ -36,13 +38,6 @@ cdef extern from *:
     """
     const char *FS_COMPILER
     bint FS_CHECKED       # 1: a chunk may raise an IndexError, which is printed where it happens
-
-cdef extern from "atomics.h" nogil:
-    ctypedef Py_ssize_t fs_atomic_t
-    Py_ssize_t fs_fetch_add(fs_atomic_t *a, Py_ssize_t value)
-    Py_ssize_t fs_exchange(fs_atomic_t *a, Py_ssize_t value)
-    Py_ssize_t fs_load(fs_atomic_t *a)
-    void fs_store(fs_atomic_t *a, Py_ssize_t value)
 
 cdef extern from "openmp.h" nogil:
     fs_atomic_t fs_forks
@@ -118,6 +113,11 @@ cdef class Job:
         """Handle all chunks without the GIL, on at most `threads` threads."""
         return self.run_rounds(1, threads)
 
+    cdef int run_units(self, Py_ssize_t units, Py_ssize_t unit_bytes, int threads) except -1:
+        """Divide the units into chunks (chunk_count), and handle them."""
+        self.units, self.chunks = units, chunk_count(units, threads, unit_bytes)
+        return self.run(threads)
+
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1:
         """Handle the chunks of all rounds; a round begins when the round before has ended."""
         if self.chunks * rounds == 1:
@@ -143,8 +143,8 @@ cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1:
     cdef Clear job = Clear()
     if threads > 1:
         threads = min(threads, choose_threads(nbytes))
-    job.out, job.units, job.chunks = <char *>out, nbytes, chunk_count(nbytes, threads, 1)
-    return job.run(threads)
+    job.out = <char *>out
+    return job.run_units(nbytes, 1, threads)
 
 
 cdef int run_all(Job job, Py_ssize_t rounds, int threads, bint keeps_gil,

@@ -20,18 +20,14 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from fastsel._core.atomics cimport (
+    fs_exchange_pointer, fs_fetch_add, fs_load, fs_load_pointer, fs_store)
+
 cdef extern from "memory.h" nogil:
     enum:
         FS_MAY_CACHE
     void fs_trim()
     void fs_want_huge_pages(void *memory, size_t size)
-
-cdef extern from "atomics.h" nogil:
-    void *fs_exchange_pointer(void **slot, void *value)
-    void *fs_load_pointer(void **slot)
-    Py_ssize_t fs_fetch_add(Py_ssize_t *a, Py_ssize_t value)
-    Py_ssize_t fs_load(Py_ssize_t *a)
-    void fs_store(Py_ssize_t *a, Py_ssize_t value)
 
 cdef enum:
     ALIGNMENT = 64            # of a block, in bytes: a cache line

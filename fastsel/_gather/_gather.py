@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
@@ -194,10 +193,7 @@ def _integer_rows(indices):
 
 
 def _checked_batch_dims(batch_dims, data, indices):
-    try:
-        count = operator.index(batch_dims)
-    except TypeError:
-        raise TypeError(f"batch_dims must be an integer, got {type(batch_dims).__name__}") from None
+    count = _gate.integer("batch_dims", batch_dims)
     if data.ndim == 0:
         raise ValueError("data must be at least 1-d, got a 0-d array")
     max_batch_dims = min(data.ndim, indices.ndim) - 1

@@ -139,9 +139,7 @@ def copy(cnp.ndarray data not None, int first_axis, const Py_ssize_t[::1] offset
     describe_slice(&job.slice, data, first_axis)
     job.data, job.out = <char *>cnp.PyArray_DATA(data), <char *>cnp.PyArray_DATA(out)
     job.offsets = offsets
-    job.chunks = chunk_count(
-        offsets.shape[0], threads, job.slice.width + sizeof(Py_ssize_t))
-    job.run(threads)
+    job.run_units(offsets.shape[0], job.slice.width + sizeof(Py_ssize_t), threads)
 
 
 cdef class CopySlices(Job):
@@ -151,9 +149,8 @@ cdef class CopySlices(Job):
     cdef char *out
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.offsets.shape[0], self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(self.offsets.shape[0], self.chunks, k + 1)
-        copy_slices(&self.slice, self.data, &self.offsets[start], stop - start,
+        cdef Py_ssize_t start = self.begin(k)
+        copy_slices(&self.slice, self.data, &self.offsets[start], self.begin(k + 1) - start,
                     self.out + start * self.slice.width)
 
 
@@ -288,58 +285,21 @@ cdef class GatherRows(Job):
         return in_batch
 
 
-# These functions are called through a pointer. So the compiler cannot know where a value came from,
-# and cannot load the index again after the check.
-
-cdef void load_i8(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                  Py_ssize_t n) noexcept nogil:
-    load(<const int8_t *>indices, step, values, n)
-
-
-cdef void load_i16(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                   Py_ssize_t n) noexcept nogil:
-    load(<const int16_t *>indices, step, values, n)
-
-
-cdef void load_i32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                   Py_ssize_t n) noexcept nogil:
-    load(<const int32_t *>indices, step, values, n)
-
-
-cdef void load_i64(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                   Py_ssize_t n) noexcept nogil:
-    """Also loads uint64: a value that is negative as int64 is beyond any length."""
-    load(<const int64_t *>indices, step, values, n)
-
-
-cdef void load_u8(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                  Py_ssize_t n) noexcept nogil:
-    load(<const uint8_t *>indices, step, values, n)
-
-
-cdef void load_u16(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                   Py_ssize_t n) noexcept nogil:
-    load(<const uint16_t *>indices, step, values, n)
-
-
-cdef void load_u32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
-                   Py_ssize_t n) noexcept nogil:
-    load(<const uint32_t *>indices, step, values, n)
-
-
 cdef load_t loader(int width, bint signed) noexcept nogil:
     """The function that loads indices of width bytes, 1, 2, 4 or 8."""
     if width == 8:
-        return load_i64
+        return <load_t>&load[int64_t]     # of uint64, too: if negative, it is beyond any length
     if width == 4:
-        return load_i32 if signed else load_u32
+        return <load_t>&load[int32_t] if signed else <load_t>&load[uint32_t]
     if width == 2:
-        return load_i16 if signed else load_u16
-    return load_i8 if signed else load_u8
+        return <load_t>&load[int16_t] if signed else <load_t>&load[uint16_t]
+    return <load_t>&load[int8_t] if signed else <load_t>&load[uint8_t]
 
 
-cdef inline void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
-                      Py_ssize_t n) noexcept nogil:
+# This function is called through a pointer. So the compiler cannot know where a value came from,
+# and cannot load the index again after the check.
+cdef void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
+               Py_ssize_t n) noexcept nogil:
     """The contract is that of load_t."""
     cdef Py_ssize_t j
     if step == sizeof(index_t):

@@ -245,10 +245,7 @@ def _check_coordinates_fit(array, dtype):
 def _rows_of(out, shape, dtype, ndim):
     """`out` as a view of shape (capacity, n), without its leading axes of size 1. If `ndim` is not
     None, `out` must have max(ndim, 2) dimensions."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
-    if out.dtype != dtype:
-        raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
+    _gate.check_target("out", out, dtype)
     extra = out.ndim - 2
     if extra < 0 or out.shape != (1,) * extra + shape:
         raise ValueError(
@@ -259,16 +256,11 @@ def _rows_of(out, shape, dtype, ndim):
             f"out must have the {max(ndim, 2)} dimensions that dml_shape and strict require, "
             f"got {out.ndim}"
         )
-    if not out.flags.writeable:
-        raise ValueError("out must be writeable, got a read-only array")
     return out[(0,) * extra]
 
 
 def _check_count_out(count_out, dtype, ndim):
-    if not isinstance(count_out, np.ndarray):
-        raise TypeError(f"count_out must be an ndarray, got {type(count_out).__name__}")
-    if count_out.dtype != dtype:
-        raise TypeError(f"count_out must have dtype {dtype}, got {count_out.dtype}")
+    _gate.check_target("count_out", count_out, dtype)
     if count_out.size != 1:
         raise ValueError(f"count_out must have one item, got shape {count_out.shape}")
     if ndim is not None and count_out.ndim != ndim:
@@ -276,5 +268,3 @@ def _check_count_out(count_out, dtype, ndim):
             f"count_out must have the {ndim} dimensions of x (dml_shape or strict), "
             f"got {count_out.ndim}"
         )
-    if not count_out.flags.writeable:
-        raise ValueError("count_out must be writeable, got a read-only array")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
 from fastsel._core._typing import Flat, Index
-from fastsel._positions import axis_counts, bitmask, coordinates, indices
+from fastsel._positions import axis_counts, bitmask, coordinates
 
 _INTP = np.dtype(np.intp)
 
@@ -79,7 +79,7 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if array is None:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
-        index = indices.flatnonzero(array)
+        index = coordinates.flatnonzero(array)
         return array.nonzero() if index is None else (index,)
     rows = coordinates.nonzero(array)
     return array.nonzero() if rows is None else coordinates.split_rows(rows)
@@ -126,7 +126,7 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("flatnonzero", a, dtype)
-    if (index := indices.flatnonzero(a)) is not None:
+    if (index := coordinates.flatnonzero(a)) is not None:
         return index
     array = _gate.base_array(a)
     if array is None or array is a:

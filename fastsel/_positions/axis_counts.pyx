@@ -270,21 +270,17 @@ cdef Py_ssize_t narrow_to_chunk(strided_t *view, int axis, Py_ssize_t chunks,
 cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except -1:
     """Add all copies of `size` > 0 counts to the first copy."""
     cdef AddCopies job = AddCopies()
-    job.counts, job.size = counts, size
-    job.chunks = chunk_count(size, threads, counts.shape[0] // size * sizeof(Py_ssize_t))
-    job.run(threads)
-    return 0
+    job.counts = counts
+    return job.run_units(size, counts.shape[0] // size * sizeof(Py_ssize_t), threads)
 
 
 cdef class AddCopies(Job):
     """Add all copies of the counts to the first copy; chunks are ranges of the counts."""
     cdef Py_ssize_t[::1] counts
-    cdef Py_ssize_t size
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t[::1] counts = self.counts
-        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k), copy, j
-        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1)
-        for copy in range(1, counts.shape[0] // self.size):
-            for j in range(start, stop):
-                counts[j] += counts[copy * self.size + j]
+        cdef Py_ssize_t copy, j
+        for copy in range(1, counts.shape[0] // self.units):
+            for j in range(self.begin(k), self.begin(k + 1)):
+                counts[j] += counts[copy * self.units + j]

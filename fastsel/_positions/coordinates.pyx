@@ -1,17 +1,18 @@
-"""Pass 2 of nonzero: bitmask -> one coordinate per axis for each set bit.
+"""Pass 2 of nonzero: bitmask -> for each set bit a flat index, or one coordinate per axis; or the
+number of set bits before each row.
 
-Chunk k writes into its own rows of the output: rows offsets[k] ... offsets[k + 1] - 1.
+Chunk k writes into its own rows of the output: rows offsets[k] ... offsets[k + 1] - 1; or the
+numbers for the rows that begin in the chunk.
 """
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
-from fastsel._core.parallel cimport Job, choose_threads, chunk_count, chunk_start
-from fastsel._core.results cimport new_array
+from fastsel._core.parallel cimport Job, choose_threads, chunk_start
+from fastsel._core.results cimport new_array, new_result
 from fastsel._core.strided cimport MAX_DIMS, strided_t
 from fastsel._positions.bitmask cimport (
     STACK_BLOCKS, Bitmask, describe_array, fits_stack, pack_blocks, pack_items)
-from fastsel._positions.indices cimport BitmaskPass
 from fastsel._positions.truth cimport truth_t
 from fastsel._simd.blocks cimport blocks_of, fs_popcount, is_sparse, wide_t
 from fastsel._simd.levels cimport level
@@ -27,6 +28,110 @@ cdef enum:
     LONG_ROW = 128
     ROW_HITS = 2
     BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
+
+
+def flatnonzero(a):
+    """numpy.flatnonzero(a); None for an array that describe_array does not accept."""
+    cdef uint64_t[STACK_BLOCKS] bits
+    cdef strided_t items
+    cdef truth_t truth
+    cdef Py_ssize_t blocks
+    cdef int threads
+    described = describe_array(a, &items, &truth)
+    if described is None:
+        return None
+    if fits_stack(&items):
+        blocks = blocks_of(items.size)
+        return positions_of(bits, blocks, pack_blocks(&items, &truth, 0, blocks, bits))
+    threads = choose_threads(cnp.PyArray_NBYTES(a))
+    return flat(pack_items(&items, &truth, sizeof(intptr_t), threads), threads)
+
+
+cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total):
+    """The indices of the set bits, of which there are `total`."""
+    out = new_result(total, cnp.NPY_INTP)
+    level.write(bits, blocks, 0, is_sparse(total, blocks), <intptr_t *>cnp.PyArray_DATA(out), total)
+    return out
+
+
+cpdef cnp.ndarray flat(Bitmask mask, int threads):
+    """The indices of the set bits, ascending, as a new intp array."""
+    cdef WriteIndices job
+    cdef cnp.npy_intp total = mask.count()
+    cdef cnp.ndarray out = new_result(total, cnp.NPY_INTP)
+    if total:
+        job = WriteIndices()
+        job.read(mask)
+        job.out = <intptr_t *>cnp.PyArray_DATA(out)
+        job.run(threads)
+    return out
+
+
+cdef class BitmaskPass(Job):
+    cdef void read(self, Bitmask mask) noexcept:
+        """Set up the pass over a mask."""
+        self.bits, self.offsets = mask.bits, mask.offsets
+        self.units, self.chunks = mask.bits.shape[0], mask.offsets.shape[0] - 1
+
+    cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil:
+        """Write the indices of the set bits of chunk k."""
+        cdef Py_ssize_t block = self.begin(k), blocks = self.begin(k + 1) - block
+        cdef Py_ssize_t hits = self.offsets[k + 1] - self.offsets[k]
+        level.write(&self.bits[block], blocks, block * 64, is_sparse(hits, blocks), out, hits)
+
+
+cdef class WriteIndices(BitmaskPass):
+    cdef intptr_t *out
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        if self.offsets[k] < self.offsets[k + 1]:
+            self.write_indices(k, self.out + self.offsets[k])
+
+
+# ---- row starts --------------------------------------------------------------------------
+
+
+def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not None, int threads):
+    """Write the number of set bits before each row of row_items > 0 bits to out.
+
+    out is C-contiguous and has an item of 4 or 8 bytes for each row. All rows start before the end
+    of the last block.
+    """
+    cdef WriteRowStarts job = WriteRowStarts()
+    job.read(mask)
+    job.out, job.has_u32_items = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out) == 4
+    job.rows, job.row_items = cnp.PyArray_SIZE(out), row_items
+    job.run(threads)
+
+
+cdef class WriteRowStarts(BitmaskPass):
+    """Write the number of set bits before each row that begins within a chunk."""
+    cdef char *out
+    cdef bint has_u32_items           # items of out have 4 bytes instead of 8
+    cdef Py_ssize_t rows
+    cdef Py_ssize_t row_items
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.bits
+        cdef Py_ssize_t block = self.begin(k), stop = self.begin(k + 1) * 64
+        cdef Py_ssize_t row = (block * 64 + self.row_items - 1) // self.row_items
+        cdef Py_ssize_t start = row * self.row_items, before = self.offsets[k]
+        while row < self.rows and start < stop:
+            before += level.count(&bits[block], (start >> 6) - block)
+            block = start >> 6
+            self.write_start(
+                row, before + fs_popcount(bits[block] & ((<uint64_t>1 << (start & 63)) - 1)))
+            row += 1
+            start += self.row_items
+
+    cdef inline void write_start(self, Py_ssize_t row, Py_ssize_t start) noexcept nogil:
+        if self.has_u32_items:
+            (<uint32_t *>self.out)[row] = <uint32_t>start
+        else:
+            (<uint64_t *>self.out)[row] = start
+
+
+# ---- coordinates -------------------------------------------------------------------------
 
 
 def nonzero(a):
@@ -134,20 +239,16 @@ def fill(cnp.ndarray out not None, Py_ssize_t start, uint64_t value, int threads
     cdef Py_ssize_t columns = cnp.PyArray_DIM(out, 1)
     job.width, job.value = cnp.PyArray_ITEMSIZE(out), value
     job.out = <char *>cnp.PyArray_DATA(out) + start * columns * job.width
-    job.items = (cnp.PyArray_DIM(out, 0) - start) * columns
-    job.chunks = chunk_count(job.items, threads, job.width)
-    job.run(threads)
+    job.run_units((cnp.PyArray_DIM(out, 0) - start) * columns, job.width, threads)
 
 
 cdef class Fill(Job):
     cdef char *out
     cdef Py_ssize_t width             # bytes of an item, 4 or 8
-    cdef Py_ssize_t items
     cdef uint64_t value
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.items, self.chunks, k)
-        cdef Py_ssize_t n = chunk_start(self.items, self.chunks, k + 1) - start
+        cdef Py_ssize_t start = self.begin(k), n = self.begin(k + 1) - start
         if self.width == 4:
             fill_items(<uint32_t *>self.out + start, n, <uint32_t>self.value)
         else:
@@ -174,7 +275,7 @@ cdef class WriteCoordinates(BitmaskPass):
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t inner = self.shape[self.ndim - 1]
-        cdef Py_ssize_t blocks = self.start_block(k + 1) - self.start_block(k)
+        cdef Py_ssize_t blocks = self.begin(k + 1) - self.begin(k)
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
         if hits == 0:               # bits may be set all the same, if truncate emptied the chunk
@@ -192,8 +293,8 @@ cdef class WriteCoordinates(BitmaskPass):
         """Write the coordinates of chunk k row by row: the last coordinate is the index within the
         row; the other coordinates are equal in the whole row."""
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row_start = -inner
-        cdef Py_ssize_t start = self.start_block(k) * 64, stop
-        cdef Py_ssize_t chunk_stop = self.start_block(k + 1) * 64
+        cdef Py_ssize_t start = self.begin(k) * 64, stop
+        cdef Py_ssize_t chunk_stop = self.begin(k + 1) * 64
         cdef Py_ssize_t left = self.offsets[k + 1] - self.offsets[k], hits, j
         cdef Py_ssize_t[MAX_DIMS] coords
         cdef intptr_t *column
@@ -270,7 +371,7 @@ cdef class WriteCoordinates(BitmaskPass):
         the hits are divided by the length of each axis."""
         cdef intptr_t[64 * BATCH_BLOCKS] indices
         cdef intptr_t[64 * BATCH_BLOCKS] remainders
-        cdef Py_ssize_t block = self.start_block(k), stop = self.start_block(k + 1)
+        cdef Py_ssize_t block = self.begin(k), stop = self.begin(k + 1)
         cdef Py_ssize_t blocks, start, n
         cdef int axis
         while block < stop:

@@ -16,6 +16,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
+from fastsel._core.atomics cimport fs_load_relaxed, fs_store_relaxed
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, thresholds
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp
@@ -25,10 +26,6 @@ from fastsel._positions.truth cimport (
     FLAG_BLOCKS, FLAG_ITEMS, count_zeros, describe_number, describe_truth, pack_run, truth_t)
 from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._simd.levels cimport level
-
-cdef extern from "atomics.h" nogil:
-    Py_ssize_t fs_load_relaxed(Py_ssize_t *a)
-    void fs_store_relaxed(Py_ssize_t *a, Py_ssize_t value)
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
@@ -146,7 +143,6 @@ cdef class FindFirst(Job):
     cdef Py_ssize_t column_stride     # bytes
     cdef Py_ssize_t column_step       # distance of columns in the output
     cdef bint has_short_rows          # units are consecutive short rows
-    cdef Py_ssize_t units
     cdef Py_ssize_t[::1] out          # the indices, -1 at first
     # For waves: the unit; the range start ... stop - 1 of positions along the searched axes; the
     # indices that each chunk has found for the columns; and the first chunk that is known to have
@@ -249,11 +245,9 @@ cdef class FindFirst(Job):
         cdef unit_t unit
         cdef Py_ssize_t u, length = self.stop - self.start
         if not self.in_waves and self.has_short_rows:
-            self.search_rows(chunk_start(self.units, self.chunks, k),
-                             chunk_start(self.units, self.chunks, k + 1))
+            self.search_rows(self.begin(k), self.begin(k + 1))
         elif not self.in_waves:
-            for u in range(chunk_start(self.units, self.chunks, k),
-                           chunk_start(self.units, self.chunks, k + 1)):
+            for u in range(self.begin(k), self.begin(k + 1)):
                 self.locate(u, &unit)
                 self.search(&unit, 0, self.searched.size, self.out, unit.first, self.column_step)
         elif k < fs_load_relaxed(&self.complete_chunk):

@@ -10,8 +10,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.copying cimport copy_rows, copy_slices, describe_slice, is_movable, slice_t
-from fastsel._core.parallel cimport (
-    Job, choose_threads, chunk_count, chunk_start, thresholds)
+from fastsel._core.parallel cimport Job, choose_threads, chunk_start, thresholds
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport new_u64
 from fastsel._core.strided cimport (
@@ -219,11 +218,9 @@ cdef class CompressItems(Job):
                 and is_dense(&self.selected, self.total, &self.slice)
                 and self.selected.size <= MAX_TILED_ROW and self.block_chunks == 1):
             self.build_tile()
-        self.units = self.outer.size * self.block_chunks
-        self.chunks = chunk_count(
-            self.units, threads,
-            (self.total * self.slice.width + self.bits.shape[0]) // self.block_chunks)
-        return self.run(threads)
+        return self.run_units(
+            self.outer.size * self.block_chunks,
+            (self.total * self.slice.width + self.bits.shape[0]) // self.block_chunks, threads)
 
     cdef int build_tile(self) except -1:
         """Repeat the bitmask of one outer index until a repetition ends at the end of a block. Then

@@ -4,7 +4,7 @@ import numpy as np
 
 from fastsel._core import _threads
 from fastsel._sets.merge import exclusive_or
-from fastsel._unique._distinct import unique
+from fastsel._unique._unique import unique
 from fastsel._unique.pieces import subnormals_are_zero
 
 

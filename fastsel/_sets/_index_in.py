@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
-from fastsel._sets import _membership, _slices, few_tests
+from fastsel._sets import _axis, _membership, few_tests
 from fastsel._sets.lookup_output import Output
 from fastsel._sets.table_lookup import (
     find_by_partitions,
@@ -22,7 +22,7 @@ from fastsel._sets.table_lookup import (
     find_in_few_keys,
 )
 from fastsel._unique import _keys, _plan
-from fastsel._unique._distinct import unique
+from fastsel._unique._unique import unique
 from fastsel._unique.groups import Request
 from fastsel._unique.tables import Tables
 
@@ -94,11 +94,11 @@ def index_in(
             return library.index_in(element, test_elements, **_gate.non_defaults(axis=axis))
     items = _gate.as_array("element", element)
     tests = _gate.as_array("test_elements", test_elements)
-    axis = _slices.checked_axis(axis, element=items, test_elements=tests)
+    axis = _axis.checked_axis(axis, element=items, test_elements=tests)
     if axis is None:
         index = index_of(items.ravel(), tests.ravel())
         return index if items.ndim == 1 else index.reshape(items.shape)
-    return index_of(*_slices.along(axis, items, tests))
+    return index_of(*_axis.with_axis_first(axis, items, tests))
 
 
 def index_of(items, tests):

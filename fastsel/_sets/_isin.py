@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy
-from fastsel._sets import _membership, _slices
+from fastsel._sets import _axis, _membership
 from fastsel._sets._membership import WantedMasks
 
 _MASKS = WantedMasks(True, False, invert=False), WantedMasks(True, False, invert=True)
@@ -98,14 +98,14 @@ def isin(
     array([ True,  True, False])
     """
     if axis is not None:
-        axis = _slices.checked_axis(axis, element=element, test_elements=test_elements)
+        axis = _axis.checked_axis(axis, element=element, test_elements=test_elements)
     if not (_gate.overrides(element) or _gate.overrides(test_elements)):
         element, test_elements = np.asarray(element), np.asarray(test_elements)
         if axis is not None:
             check_truth(assume_unique)
             if kind is not None and not (isinstance(kind, str) and kind == "sort"):
                 raise ValueError(f"kind must be None or 'sort' with an axis, got {kind!r}")
-            return among(*_slices.along(axis, element, test_elements), bool(invert))
+            return among(*_axis.with_axis_first(axis, element, test_elements), bool(invert))
         is_served = kind is None or (
             isinstance(kind, str) and _serves_kind(kind, element, test_elements)
         )

@@ -8,12 +8,12 @@ import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._positions._positions import flatnonzero
-from fastsel._selection._selection import extract
+from fastsel._selection._selection import boolean_mask
 from fastsel._sets import few_tests
 from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_few
 from fastsel._sets.window_lookup import look_up_in_window
 from fastsel._unique import _keys, _objects, _plan
-from fastsel._unique._distinct import unique
+from fastsel._unique._unique import unique
 from fastsel._unique.decimals import integers_of, table_threads
 from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, Request, Search
 from fastsel._unique.tables import Tables
@@ -309,7 +309,7 @@ def _masks_without_nan(first, second, wanted):
     takes time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
-    number_masks = masks(*map(extract, numbers, arrays), wanted)
+    number_masks = masks(*map(boolean_mask, arrays, numbers), wanted)
     result = []
     for is_number, mask in zip(numbers, number_masks, strict=True):
         if mask is not None:

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastsel._core import _dtypes, _gate, _numpy
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._positions._positions import flatnonzero
-from fastsel._sets import _membership, _slices
+from fastsel._selection._selection import boolean_mask
+from fastsel._sets import _axis, _membership
 from fastsel._sets._exclusive import exclusive_numbers
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
-from fastsel._unique import _distinct, _keys, _plan
-from fastsel._unique._distinct import unique
+from fastsel._unique import _keys, _plan
+from fastsel._unique._unique import along, unique
 from fastsel._unique.sample import groups_in_small_sample
 
 # A lookup of the distinct values of an array takes less time than a lookup of all its items, if the
@@ -140,7 +141,7 @@ def intersect1d(
     >>> fastsel.intersect1d([[1, 2], [3, 4]], [[5, 6], [3, 4]], axis=0)
     array([[3, 4]])
     """
-    axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
+    axis = _axis.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _in_common_dtype(ar1, ar2, axis)
     if both and axis is None and _membership.numpy_finds_values(*both):
         check_truth(assume_unique)
@@ -155,17 +156,15 @@ def intersect1d(
         return _by_library("intersect1d", ar1, ar2, arguments)
     check_truth(assume_unique)
     if not return_indices:
-        return _distinct.along(_slices.unique(_slices.compress(masks[0], both[0])), axis)
+        return unique(along(boolean_mask(both[0], masks[0]), axis), axis=axis)
     (values, index1), (_, index2) = (
-        _slices.unique(_slices.compress(mask, array), return_index=True)
+        unique(along(boolean_mask(array, mask), axis), return_index=True, axis=axis)
         for mask, array in zip(masks, both, strict=True)
     )
-    outputs = values, flatnonzero(masks[0])[index1], flatnonzero(masks[1])[index2]
     if len(index1) != len(index2):  # another thread has written to the arrays
         size = min(len(index1), len(index2))
-        outputs = [output[:size] for output in outputs]
-    values, *index = outputs
-    return _distinct.along(values, axis), *index
+        values, index1, index2 = values.take(range(size), axis), index1[:size], index2[:size]
+    return values, flatnonzero(masks[0])[index1], flatnonzero(masks[1])[index2]
 
 
 @overload
@@ -211,11 +210,11 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     >>> fastsel.union1d([3, 1, 3], [[2, 3]])
     array([1, 2, 3])
     """
-    axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
+    axis = _axis.checked_axis(axis, ar1=ar1, ar2=ar2)
     if _gate.overrides(ar1) or _gate.overrides(ar2):
         return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.non_defaults(axis=axis))
     if axis is not None:
-        return _distinct.along(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
+        return unique(np.concatenate((ar1, ar2), axis), axis=axis)
     return unique(np.concatenate((_native_items(ar1), _native_items(ar2)), axis=None))
 
 
@@ -285,7 +284,7 @@ def setdiff1d(
     >>> fastsel.setdiff1d([3, 1, 3, 2], [2, 5], assume_unique=True)
     array([3, 1, 3])
     """
-    axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
+    axis = _axis.checked_axis(axis, ar1=ar1, ar2=ar2)
     arrays = _base_arrays(ar1, ar2, axis)
     is_served = arrays and _membership.are_ordered(*arrays)
     dtypes = [array.dtype for array in arrays or ()]
@@ -302,9 +301,9 @@ def setdiff1d(
             return library.setdiff1d(ar1, ar2, **arguments)
         result = _numpy.setdiff1d(native, _native_items(ar2), **arguments)
         return result if native is ar1 else result.astype(ar1.dtype)
-    selected = _slices.compress(mask, arrays[0])
+    selected = along(boolean_mask(arrays[0], mask), axis)
     del mask
-    return _distinct.along(selected if assume_unique else _slices.unique(selected), axis)
+    return selected if assume_unique else unique(selected, axis=axis)
 
 
 @overload
@@ -370,7 +369,7 @@ def setxor1d(
     >>> fastsel.setxor1d([3, 1, 3, 2], [2, 5])
     array([1, 3, 5])
     """
-    axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
+    axis = _axis.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _in_common_dtype(ar1, ar2, axis)
     are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not are_base_arrays:
@@ -385,14 +384,15 @@ def setxor1d(
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         return _by_library("setxor1d", ar1, ar2, arguments)
-    selected = np.concatenate(list(map(_slices.compress, masks, both)))
+    selected = along(np.concatenate(list(map(boolean_mask, both, masks))), axis)
     del masks
-    values = _slices.unique(selected)
+    values = unique(selected, axis=axis)
     has_nan = axis is None and both[0].dtype.kind not in "biuSU" and values.size > 0
     if has_nan and _dtypes.is_nan(values[-1:])[0]:
-        nans = unique(np.concatenate(list(map(_nan_of, both))), equal_nan=False)
+        nan_of_each = [unique(boolean_mask(items, _dtypes.is_nan(items))) for items in both]
+        nans = unique(np.concatenate(nan_of_each), equal_nan=False)
         values = np.concatenate((values[~_dtypes.is_nan(values)], nans))
-    return _distinct.along(values, axis)
+    return values
 
 
 def _values_if_few(items):
@@ -406,15 +406,6 @@ def _values_if_few(items):
     return unique(items) if groups * FEW_SHARE <= items.size else items
 
 
-def _nan_of(items):
-    """The distinct NaN among the items: one, or none."""
-    is_nan = _dtypes.is_nan(items)
-    if items.dtype.kind == "c" or items.size == 0:
-        return unique(_slices.compress(is_nan, items))
-    first = int(is_nan.argmax())
-    return items[first : first + 1][is_nan[first : first + 1]]
-
-
 def _base_arrays(ar1, ar2, axis):
     """The arrays, flattened or, with an axis, with their slices along axis 0. Returns None if NumPy
     or another library serves the class of an array."""
@@ -422,7 +413,7 @@ def _base_arrays(ar1, ar2, axis):
     if any(map(_gate.overrides, arrays)):
         return None
     if axis is not None:
-        return _slices.along(axis, *arrays)
+        return _axis.with_axis_first(axis, *arrays)
     flat_arrays = []
     for array in arrays:
         base = _gate.base_array(array)

@@ -1,11 +1,8 @@
 """What a lookup writes for each item; see lookup_output.pyx."""
 cimport numpy as cnp
 
+from fastsel._core.atomics cimport fs_exchange, fs_load_relaxed
 from fastsel._core.copying cimport slice_t
-
-cdef extern from "atomics.h" nogil:
-    Py_ssize_t fs_load_relaxed(Py_ssize_t *a)
-    Py_ssize_t fs_exchange(Py_ssize_t *a, Py_ssize_t value)
 
 ctypedef struct output_t:
     Py_ssize_t *index         # by item: the position of its first test, or -1; NULL for values

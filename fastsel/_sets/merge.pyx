@@ -37,20 +37,18 @@ def exclusive_or(const number_t[::1] first not None, const number_t[::1] second 
     """The ascending numbers that are in exactly one array, as an array of the dtype, whose items
     are as wide. Both arrays are ascending and distinct, have no NaN, and nobody writes to them:
     otherwise the result is undefined. Any two arrays that nobody writes to are safe."""
-    cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0], k
+    cdef Py_ssize_t k
+    if first.shape[0] < second.shape[0]:
+        first, second = second, first
+    cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0]
     cdef Merge job = Merge(dtype, sizeof(number_t), n_first + n_second, threads)
     job.first = <const char *>&first[0] if n_first else NULL
     job.second = <const char *>&second[0] if n_second else NULL
     job.merge_range = <merge_t>&merge_range[number_t]
     for k in range(1, job.chunks + 1):
-        if n_first >= n_second:
-            job.first_starts[k] = chunk_start(n_first, job.chunks, k)
-            job.second_starts[k] = max(
-                job.second_starts[k - 1], start_of_others(first, job.first_starts[k], second))
-        else:
-            job.second_starts[k] = chunk_start(n_second, job.chunks, k)
-            job.first_starts[k] = max(
-                job.first_starts[k - 1], start_of_others(second, job.second_starts[k], first))
+        job.first_starts[k] = chunk_start(n_first, job.chunks, k)
+        job.second_starts[k] = max(
+            job.second_starts[k - 1], start_of_others(first, job.first_starts[k], second))
     return job.merge(threads)
 
 

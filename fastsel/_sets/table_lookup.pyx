@@ -99,8 +99,8 @@ def masks_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t exp
     job.tests_mask = new_u8(job.tests.keys.size) if of_tests else None
     if not job.compare(threads):
         return None
-    return (read_back_mask(job.items, job.items_mask, threads),
-            read_back_mask(job.tests, job.tests_mask, threads))
+    return (read_back_flags(job.items, job.items_mask, threads),
+            read_back_flags(job.tests, job.tests_mask, threads))
 
 
 def find_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t expected,
@@ -177,12 +177,11 @@ cdef class LookUp(Job):
         self.side.keys, self.side.invert = keys.fields, invert
         if out is not None:
             self.side.mask = <uint8_t *>cnp.PyArray_DATA(out)
-        self.units = blocks_of(self.side.keys.size)
 
     cdef bint look_up_all(self, int threads) except -1:
         """Look up all keys. Returns False if they need too many probes."""
-        self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
-        self.run(threads)
+        self.run_units(
+            blocks_of(self.side.keys.size), 64 * max(8, self.side.keys.width), threads)
         return not self.flooded
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -202,16 +201,6 @@ cdef ScatterByHash scattered(Keys keys, bint positions, int threads):
     scatter = ScatterByHash(keys, None, positions or not keys.is_word, threads)
     scatter_keys(scatter, threads)
     return scatter
-
-
-cdef object read_back_mask(Scatter scatter, const uint8_t[::1] entry_mask, int threads):
-    """The mask of the keys, in their order, from the mask of their entries; None if entry_mask is
-    None."""
-    if entry_mask is None:
-        return None
-    out = new_result(scatter.keys.size, cnp.NPY_BOOL)
-    read_back_flags(scatter, entry_mask, out.view("u1"), threads)
-    return out
 
 
 cdef class ReadPositions(Job):
@@ -286,7 +275,7 @@ cdef class CompareParts(Job):
         cdef const keys_t *keys = &self.tests.keys
         cdef Py_ssize_t nbytes = table_bytes(
             keys, self.with_ids(), self.tests.room_of_part(self.expected))
-        cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
+        cdef Py_ssize_t room = self.items.room_beside(2) + self.tests.room_beside(2)
         if self.positions_plus_1 is not None:
             nbytes += nbytes // 2         # a slot with its id has at least 8 bytes; by_slot has 4
         else:
@@ -322,12 +311,3 @@ cdef lookup_t side_of(Scatter scatter) noexcept nogil:
     side.keys, side.words, side.four_bytes = scatter.keys, scatter.words, scatter.four_bytes
     side.positions = &scatter.positions[0] if scatter.positions is not None else NULL
     return side
-
-
-cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
-    """The bytes of the room that one side leaves for tables: 2.5 times the bytes of its keys, less
-    the bytes of its scatter and its mask; but at least 1 byte per key."""
-    cdef Py_ssize_t used = 2 + (4 if scatter.four_bytes else 8)
-    if scatter.positions is not None:
-        used += sizeof(uint32_t)
-    return scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)

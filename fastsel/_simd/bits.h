@@ -11,15 +11,10 @@
 /* Index of the lowest set bit. w is not 0: otherwise the result is undefined. */
 static inline int fs_ctz(uint64_t w)
 {
-#if defined(_MSC_VER) && defined(_WIN64)
+#if defined(_MSC_VER)
     unsigned long k;
     _BitScanForward64(&k, w);
     return (int)k;
-#elif defined(_MSC_VER)
-    unsigned long k;
-    if (_BitScanForward(&k, (unsigned long)w)) return (int)k;
-    _BitScanForward(&k, (unsigned long)(w >> 32));
-    return (int)k + 32;
 #else
     return __builtin_ctzll(w);
 #endif
@@ -66,7 +61,7 @@ static inline uint64_t fs_repeat_bits(uint64_t w)
 /* Prefetches the cache line at p. */
 static inline void fs_prefetch(const char *p)
 {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+#if defined(_MSC_VER) && defined(_M_X64)
     _mm_prefetch(p, _MM_HINT_T0);
 #elif defined(_MSC_VER)
     __prefetch(p);

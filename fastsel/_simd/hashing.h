@@ -16,15 +16,11 @@ static inline uint64_t fs_fold(uint64_t a, uint64_t b)
 #if defined(__SIZEOF_INT128__)
     unsigned __int128 product = (unsigned __int128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
-#elif defined(_MSC_VER) && defined(_M_X64)
+#elif defined(_M_X64)
     uint64_t high, low = _umul128(a, b, &high);
     return low ^ high;
-#elif defined(_MSC_VER) && defined(_M_ARM64)
+#else /* MSVC for ARM64 */
     return (a * b) ^ __umulh(a, b);
-#else
-    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
-    uint64_t low = al * bl, mid = ah * bl + (low >> 32), mid2 = al * bh + (uint32_t)mid;
-    return (a * b) ^ (ah * bh + (mid >> 32) + (mid2 >> 32));
 #endif
 }
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from fastsel._core import _gate
 from fastsel._core._typing import ArrayOf, Scalar
-from fastsel._unique import _distinct
+from fastsel._unique import _unique
 from fastsel._unique._outputs import positions_of_groups
 from fastsel._unique._results import GroupIndices
 from fastsel._unique.groups import Request
@@ -113,12 +113,12 @@ def group_indices(
             )
     array = ar if type(ar) is np.ndarray else _gate.as_array("ar", ar)
     request = Request(grouped=True, inverse=True, ascending=sorted)
-    rows = _distinct.rows_of(array, axis)
-    found = None if rows is None else _distinct.outputs_of_rows(rows, request, bool(equal_nan))
+    rows = _unique.rows_of(array, axis)
+    found = None if rows is None else _unique.outputs_of_rows(rows, request, bool(equal_nan))
     if found is not None:
         values, *positions = found
-        return GroupIndices(_distinct.along(values, axis), *positions)
-    values, inverse = _distinct.unique(
+        return GroupIndices(_unique.along(values, axis), *positions)
+    values, inverse = _unique.unique(
         array, return_inverse=True, axis=axis, equal_nan=equal_nan, sorted=sorted
     )
     groups = values.shape[0 if axis is None else axis]

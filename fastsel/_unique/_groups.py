@@ -9,8 +9,7 @@ from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
 from fastsel._unique.decimals import Decimals
 from fastsel._unique.dense import Dense
-from fastsel._unique.groups import Groups, Search
-from fastsel._unique.inverse import relabel
+from fastsel._unique.groups import Groups, Search, relabel
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presorted import Presorted
 from fastsel._unique.sorting import Sorting

@@ -4,8 +4,7 @@ import numpy as np
 
 from fastsel._core import _threads
 from fastsel._unique import _ascending
-from fastsel._unique.groups import values_at
-from fastsel._unique.inverse import group_positions
+from fastsel._unique.groups import group_positions, values_at
 from fastsel._unique.objects import take_objects
 
 # For up to MAX_COUNTED_GROUPS groups, or groups of COUNTED_KEYS keys on average,

@@ -79,9 +79,7 @@ def append_keys(uint64_t[::1] words, uint64_t[::1] keys not None, uint64_t least
     place; bits is less than 64. Returns the words; or the keys, if words is None."""
     cdef AppendKeys job = AppendKeys()
     job.words, job.keys, job.least, job.bits = words, keys, least, bits
-    job.units = keys.shape[0]
-    job.chunks = chunk_count(job.units, threads, 3 * sizeof(uint64_t))
-    job.run(threads)
+    job.run_units(keys.shape[0], 3 * sizeof(uint64_t), threads)
     return (keys if words is None else words).base
 
 
@@ -189,10 +187,8 @@ def canonical_keys(cnp.ndarray items not None, int kind, Py_ssize_t width, Rule 
     job.rule = rule.words
     job.keys, job.used = keys, cnp.PyArray_NBYTES(items) // keys
     job.key_width = cnp.PyArray_NBYTES(out) // keys
-    job.units = blocks_of(keys)
-    job.chunks = chunk_count(job.units, threads, 64 * job.key_width)
     job.out = <char *>cnp.PyArray_DATA(out)
-    job.run(threads)
+    job.run_units(blocks_of(keys), 64 * job.key_width, threads)
     return unequal
 
 

@@ -9,20 +9,16 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.atomics cimport fs_load_relaxed, fs_store_relaxed
+from fastsel._core.parallel cimport Job
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.dense cimport new_dense
 from fastsel._unique.groups cimport Groups, Search
-from fastsel._unique.keys cimport Keys, Rule, keys_t
-from fastsel._unique.restore_bits cimport restore_bits
+from fastsel._unique.keys cimport Keys, Rule, keys_t, restore_bits
 
 cnp.import_array()
-
-cdef extern from "atomics.h" nogil:
-    Py_ssize_t fs_load_relaxed(Py_ssize_t *a)
-    void fs_store_relaxed(Py_ssize_t *a, Py_ssize_t value)
 
 cdef int64_t NAN_KEY = <int64_t>((<uint64_t>1 << 63) - 1)     # the integer of NaN
 cdef int64_t LARGE = <int64_t>1 << 51     # from here on, integers are the bits of doubles
@@ -97,9 +93,7 @@ def integers_of(Keys keys not None, double scale, bint others_are_nan, int threa
     cdef ToIntegers job = ToIntegers()
     job.keys, job.scale, job.others_are_nan = keys, scale, others_are_nan
     job.integers = new_result(keys.fields.size, cnp.NPY_DOUBLE)
-    job.units = blocks_of(keys.fields.size)
-    job.chunks = chunk_count(job.units, threads, 64 * keys.fields.width)
-    job.run(threads)
+    job.run_units(blocks_of(keys.fields.size), 64 * keys.fields.width, threads)
     if job.others and not others_are_nan:
         return None
     return Keys(job.integers, RULES[keys.fields.rule.nan_unequal], (0, 1))

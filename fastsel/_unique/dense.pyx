@@ -18,10 +18,10 @@ from fastsel._simd.blocks cimport fs_ctz, is_sparse, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
     CACHE_BYTES, Groups, RankBlocks, Request, Search, values_at)
-from fastsel._unique.keys cimport Keys, fs_load_once, keeps_words, key_at, keys_t, load_word
+from fastsel._unique.keys cimport (
+    Keys, fs_load_once, keeps_words, key_at, keys_t, load_word, restore_bits)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sample cimport WINDOWS
-from fastsel._unique.restore_bits cimport restore_bits
 from fastsel._unique.sorting cimport new_sorting
 from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
 
@@ -281,16 +281,16 @@ cdef class WriteValues(EntryPass):
         cdef Py_ssize_t position = self.first + self.table.offsets[k]
         cdef Py_ssize_t count = self.table.offsets[k + 1] - self.table.offsets[k]
         cdef uint64_t base = self.table.base_word if self.table.are_integers else 0, word
-        if word_t is uint64_t and sizeof(intptr_t) == 8:     # a word is base plus the bit's index
+        if word_t is uint64_t:     # a word is base plus the bit's index
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
                         is_sparse(count, stop - start), <intptr_t *>values + position, count)
-            return
-        for block in range(start, stop):
-            word = bits[block]
-            while word:
-                values[position] = <word_t>(base + block * 64 + fs_ctz(word))
-                position += 1
-                word &= word - 1
+        else:
+            for block in range(start, stop):
+                word = bits[block]
+                while word:
+                    values[position] = <word_t>(base + block * 64 + fs_ctz(word))
+                    position += 1
+                    word &= word - 1
 
 
 cdef class AssignByWord(EntryPass):

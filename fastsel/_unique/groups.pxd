@@ -63,7 +63,7 @@ cdef class Groups(Job):
     cdef int set_by_mask(self, Bitmask mask) except -1
 
 
-cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total)
+cpdef int relabel(const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse, int threads) except -1
 cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions)
 
 

@@ -14,18 +14,18 @@ order, each at most once::
 values, and ranks[g] is the new place of group g: the inverse has ranks instead of group ids.
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memset
 
 from fastsel._core.copying cimport LINE, copy_run_slices, is_movable
-from fastsel._core.parallel cimport choose_threads, chunk_count, thresholds
+from fastsel._core.parallel cimport choose_threads, chunk_count, round_start, thresholds
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.bitmask cimport Bitmask, from_bits
-from fastsel._positions.indices cimport flat
+from fastsel._positions.coordinates cimport flat, positions_of
 from fastsel._positions.selected_items cimport compress
-from fastsel._simd.blocks cimport fs_popcount, is_item, is_sparse, log2_width
+from fastsel._simd.blocks cimport fs_popcount, is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, keeps_words, keys_t
 from fastsel._unique.sample cimport WINDOWS, take_sample
@@ -216,13 +216,6 @@ cpdef Py_ssize_t table_count(Py_ssize_t nbytes, Py_ssize_t groups,
     return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))
 
 
-cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total):
-    """The positions of the set bits, of which there are `total`."""
-    out = new_result(total, cnp.NPY_INTP)
-    level.write(bits, blocks, 0, is_sparse(total, blocks), <intptr_t *>cnp.PyArray_DATA(out), total)
-    return out
-
-
 cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
     """The items, or slices, at these positions, with the bits that they have in rows. All positions
     are positions of rows, in a contiguous array of intp: otherwise other memory is read."""
@@ -245,8 +238,7 @@ cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
     job.source, job.width, job.positions = source, width, at
     job.out = <char *>cnp.PyArray_DATA(values)
     threads = choose_threads(n * width, TAKE_COST)
-    job.units, job.chunks = n, chunk_count(n, threads, width + LINE)
-    job.run(threads)
+    job.run_units(n, width + LINE, threads)
     return values
 
 
@@ -287,3 +279,94 @@ cdef class RankBlocks(Job):
         for block in range(self.begin(k), self.begin(k + 1)):
             self.before[block] = total
             total += fs_popcount(self.bits[block])
+
+
+# ---- the inverse ------------------------------------------------------------------------
+
+
+cpdef int relabel(const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse, int threads) except -1:
+    """Replace each group id g of inverse by ranks[g]. Every item of inverse is at least 0 and less
+    than the length of ranks: otherwise memory before or behind ranks is read."""
+    cdef Relabel job = Relabel()
+    job.ranks, job.inverse = ranks, inverse
+    return job.run_units(inverse.shape[0], 3 * sizeof(Py_ssize_t), threads)
+
+
+cdef class Relabel(Job):
+    cdef const Py_ssize_t[::1] ranks
+    cdef Py_ssize_t[::1] inverse
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] ranks = self.ranks
+        cdef Py_ssize_t[::1] inverse = self.inverse
+        cdef Py_ssize_t i
+        for i in range(self.begin(k), self.begin(k + 1)):
+            inverse[i] = ranks[inverse[i]]
+
+
+def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, int threads):
+    """(indices, offsets): the positions of group g are indices[offsets[g]:offsets[g + 1]],
+    ascending. For many groups, sorting.pyx finds them in less time. Every item of inverse is at
+    least 0 and less than `groups`, and no other thread writes to inverse: otherwise memory outside
+    of the results is overwritten."""
+    cdef GroupPositions job = GroupPositions(inverse, groups, threads)
+    indices = new_result(inverse.shape[0], cnp.NPY_INTP)
+    offsets = new_result(groups + 1, cnp.NPY_INTP)
+    job.run_rounds(job.rounds, threads)
+    job.scan_counts(offsets)
+    job.indices = indices
+    job.run_rounds(job.rounds, threads)
+    return indices, offsets
+
+
+cdef class GroupPositions(Job):
+    """Two passes over chunks of the inverse, as in scatter.pyx, with groups instead of parts: the
+    first pass counts the keys of each group, an exclusive scan of the counts says where each chunk
+    writes to in each group, and the second pass writes the positions. Each chunk is divided into
+    rounds, and signals are handled between rounds."""
+    cdef const Py_ssize_t[::1] inverse
+    cdef Py_ssize_t groups
+    cdef Py_ssize_t rounds
+    # [chunk][group]: in the first pass a count; in the second pass the index in `indices` to which
+    # the chunk writes next.
+    cdef Py_ssize_t[::1] next_entry
+    cdef Py_ssize_t[::1] indices      # None in the first pass
+
+    def __init__(self, const Py_ssize_t[::1] inverse, Py_ssize_t groups, int threads):
+        self.inverse, self.groups, self.indices = inverse, groups, None
+        # The counts of all chunks together do not outnumber the keys.
+        self.chunks = max(1, min(<Py_ssize_t>threads, inverse.shape[0] // max(1, groups)))
+        self.rounds = chunk_count(inverse.shape[0] // self.chunks, 1, 2 * sizeof(Py_ssize_t))
+        self.next_entry = new_intp(max(1, self.chunks * groups))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] inverse = self.inverse
+        cdef Py_ssize_t[::1] next_entry = self.next_entry, indices = self.indices
+        cdef Py_ssize_t row = k % self.chunks * self.groups, i, entry
+        cdef Py_ssize_t start = round_start(inverse.shape[0], self.chunks, self.rounds, k)
+        cdef Py_ssize_t stop = round_start(
+            inverse.shape[0], self.chunks, self.rounds, k + self.chunks)
+        if indices is None:
+            if k < self.chunks:
+                memset(&next_entry[row], 0, self.groups * sizeof(Py_ssize_t))
+            for i in range(start, stop):
+                next_entry[row + inverse[i]] += 1
+            return
+        for i in range(start, stop):
+            entry = next_entry[row + inverse[i]]
+            next_entry[row + inverse[i]] = entry + 1
+            indices[entry] = i
+
+    cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
+        """Replace the count of each chunk and group by the index in `indices` where the chunk
+        begins to write positions of the group. Writes `offsets`."""
+        cdef Py_ssize_t[::1] counts = self.next_entry
+        cdef Py_ssize_t g, k, position, count, total = 0
+        for g in range(self.groups):
+            offsets[g] = total
+            for k in range(self.chunks):
+                position = k * self.groups + g
+                count = counts[position]
+                counts[position] = total
+                total += count
+        offsets[self.groups] = total

@@ -7,7 +7,7 @@ Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are load
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._simd.blocks cimport fs_prefetch, wide_t
+from fastsel._simd.blocks cimport fs_prefetch, wide_t, word_t
 
 cdef extern from "load_once.h" nogil:
     void fs_load_once(void *copy, const void *source, size_t size)
@@ -158,3 +158,8 @@ cdef inline void prefetch_keys(const keys_t *keys, Py_ssize_t start, Py_ssize_t 
     cdef Py_ssize_t offset
     for offset in range(0, n * keys.width, 64):
         fs_prefetch(keys.data + start * keys.width + offset)
+
+
+# Give zero and NaN among the ascending values the bits of their first occurrences; see keys.pyx.
+cdef void restore_bits(const keys_t *keys, word_t *values, Py_ssize_t groups,
+                       const Py_ssize_t *index) noexcept nogil

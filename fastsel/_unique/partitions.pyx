@@ -19,12 +19,11 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u64
 from fastsel._positions.bitmask cimport Bitmask, pack
 from fastsel._simd.blocks cimport wide_t
-from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search
+from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, relabel
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, batch_of, batch_t, table_bytes, table_clear, table_free, table_start,
     table_t)
 from fastsel._unique.keys cimport BATCH, keys_t
-from fastsel._unique.inverse cimport relabel
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, part_share, read_back, scatter_keys)
 
@@ -95,7 +94,6 @@ cdef class Partitions(Groups):
     cdef int rank_groups(self, Bitmask mask) except -1:
         """Make the inverse and the counts that are requested. A rank of a group is its place in
         the order of first occurrence."""
-        cdef Py_ssize_t[::1] no_offsets
         cdef RankBlocks rank_blocks = RankBlocks(mask.bits, mask.offsets)
         cdef int threads = self.search.threads
         if self.search.request.counts:
@@ -103,20 +101,16 @@ cdef class Partitions(Groups):
         rank_blocks.run(threads)
         RankGroups(self, rank_blocks, self.counts).run(threads)
         if self.inverse is not None:
-            no_offsets = new_intp(MAX_PARTS)
-            no_offsets[:] = 0
-            read_back(self.scatter, self.scatter.positions, no_offsets, self.inverse, threads)
+            read_back(self.scatter, self.scatter.positions, None, self.inverse, threads)
         return 0
 
     cdef int threads_with_room(self) except -1:
-        """The number of threads, at least one, whose tables fit into the room for tables. This room
-        is 2.5 times the bytes of the keys, less the bytes of the scatter and of the marks; but at
-        least a byte per key."""
+        """The number of threads, at least one, whose tables fit into the room for tables. The flags
+        are the marks and, with an inverse, the numbers of parts."""
         cdef Scatter scatter = self.scatter
         cdef Py_ssize_t nbytes = table_bytes(
             &scatter.keys, self.with_ids, scatter.room_of_part(self.expected))
-        cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.four_bytes else 8)
-        cdef Py_ssize_t room = scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)
+        cdef Py_ssize_t room = scatter.room_beside(1 + (self.inverse is not None))
         return <int>max(1, min(<Py_ssize_t>self.search.threads, room // nbytes))
 
     cpdef tuple finish(self, ranks):

@@ -21,16 +21,12 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastsel._core.atomics cimport fs_atomic_t, fs_load_relaxed, fs_store_relaxed
 from fastsel._core.scratch cimport alloc, free
 from fastsel._simd.blocks cimport blocks_of, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, keys_t
 from fastsel._unique.ordered_keys cimport bit_length
-
-cdef extern from "atomics.h" nogil:
-    ctypedef Py_ssize_t fs_atomic_t
-    Py_ssize_t fs_load_relaxed(fs_atomic_t *a)
-    void fs_store_relaxed(fs_atomic_t *a, Py_ssize_t value)
 
 cdef extern from "clock.h" nogil:
     int64_t fs_microseconds()

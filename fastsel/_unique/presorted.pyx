@@ -10,11 +10,10 @@ from fastsel._core.parallel cimport chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch
 from fastsel._positions.bitmask cimport Bitmask, from_bits
-from fastsel._positions.indices cimport BitmaskPass, flat
+from fastsel._positions.coordinates cimport BitmaskPass, flat
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
-from fastsel._unique.groups cimport Groups, Search
-from fastsel._unique.inverse cimport relabel
+from fastsel._unique.groups cimport Groups, Search, relabel
 from fastsel._unique.keys cimport BLOCKS, key_at, keys_t, load_words
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
@@ -200,7 +199,7 @@ cdef class GroupRuns(BitmaskPass):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t[::1] inverse = self.inverse
-        cdef Py_ssize_t run = self.offsets[k] - 1, i, stop = self.start_block(k + 1) * 64
-        for i in range(self.start_block(k) * 64, min(stop, inverse.shape[0])):
+        cdef Py_ssize_t run = self.offsets[k] - 1, i, stop = self.begin(k + 1) * 64
+        for i in range(self.begin(k) * 64, min(stop, inverse.shape[0])):
             run += bits[i >> 6] >> (i & 63) & 1
             inverse[i] = run

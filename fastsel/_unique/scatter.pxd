@@ -29,6 +29,7 @@ cdef class Scatter:
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil
     cdef Py_ssize_t room_of_part(self, Py_ssize_t expected) noexcept nogil
+    cdef Py_ssize_t room_beside(self, Py_ssize_t flags) noexcept nogil
 
 
 cdef class ScatterByHash(Scatter):
@@ -38,8 +39,7 @@ cdef class ScatterByHash(Scatter):
 cdef int scatter_keys(Scatter scatter, int threads) except -1
 cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t[::1] offsets,
                    Py_ssize_t[::1] inverse, int threads) except -1
-cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1] out,
-                         int threads) except -1
+cdef object read_back_flags(Scatter scatter, const uint8_t[::1] flags, int threads)
 
 
 cdef inline Py_ssize_t part_share(Py_ssize_t keys) noexcept nogil:

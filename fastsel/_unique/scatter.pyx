@@ -2,7 +2,7 @@
 
 Pass 1 counts the keys of each part in each chunk. An exclusive scan of the counts says where each
 chunk writes to in each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
-Scatter chooses the part of a key: by its hash, or by quantiles of a sample (sorting.pyx).
+Scatter chooses the part of a key: by its hash, or by quantiles of a sample (quantiles.pyx).
 
 Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
 if another thread writes to the keys meanwhile. The entry of a key is the index of its scattered
@@ -10,14 +10,19 @@ word. The bytes also lead back from the entries to the keys: in the order of the
 each key is the next entry of its part. So `read_back` and `read_back_flags` read the results as one
 stream per part, and write them as one stream.
 """
+cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
+from fastsel._core.parallel cimport Job, chunk_count, scan
+from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u8
 from fastsel._simd.blocks cimport blocks_of, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words
+
+cnp.import_array()
+
 
 cdef class Scatter:
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
@@ -57,6 +62,14 @@ cdef class Scatter:
         for part in range(self.parts):
             largest = max(largest, self.start_of(part + 1) - self.start_of(part))
         return min(expected + BATCH, largest)
+
+    cdef Py_ssize_t room_beside(self, Py_ssize_t flags) noexcept nogil:
+        """The bytes of the room for tables: 2.5 times the bytes of the keys, less the bytes of the
+        scatter and of `flags` bytes per key; but at least a byte per key."""
+        cdef Py_ssize_t used = flags + (4 if self.four_bytes else 8)
+        if self.positions is not None:
+            used += sizeof(uint32_t)
+        return self.keys.size * max(1, 5 * self.keys.width // 2 - used)
 
 
 cdef class ScatterByHash(Scatter):
@@ -98,12 +111,11 @@ cdef class ScatterKeyPass(Job):
     cdef Scatter scatter
 
     def __cinit__(self, Scatter scatter):
-        self.scatter, self.chunks = scatter, scatter.key_chunks
+        self.scatter, self.units, self.chunks = scatter, scatter.key_blocks, scatter.key_chunks
 
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil:
         """The first key of chunk k."""
-        cdef Py_ssize_t block = chunk_start(self.scatter.key_blocks, self.chunks, k)
-        return min(block * 64, self.scatter.keys.size)
+        return min(self.begin(k) * 64, self.scatter.keys.size)
 
 
 cdef inline bint have_one_part(const uint8_t *parts, Py_ssize_t n) noexcept nogil:
@@ -182,7 +194,7 @@ cdef class WriteParts(ScatterKeyPass):
 cdef class ReadGroups(ScatterKeyPass):
     """Write the group id of each key: the id of its entry plus the offset of its part."""
     cdef const uint32_t[::1] group_ids
-    cdef const Py_ssize_t[::1] offsets
+    cdef const Py_ssize_t[::1] offsets    # or None
     cdef Py_ssize_t[::1] inverse
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -193,7 +205,7 @@ cdef class ReadGroups(ScatterKeyPass):
         cdef Py_ssize_t i, p
         next_entries(self.scatter, k, next_entry)
         for p in range(self.scatter.parts):
-            offset[p] = self.offsets[p]
+            offset[p] = 0 if self.offsets is None else self.offsets[p]
         for i in range(self.first_key(k), self.first_key(k + 1)):
             p = part_of[i]
             inverse[i] = offset[p] + group_ids[next_entry[p]]
@@ -220,17 +232,21 @@ cdef class ReadFlags(ScatterKeyPass):
 
 cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t[::1] offsets,
                    Py_ssize_t[::1] inverse, int threads) except -1:
-    """Write the group id of each key: the id of its entry plus the offset of its part."""
+    """Write the group id of each key: the id of its entry plus the offset of its part, if there are
+    offsets."""
     cdef ReadGroups job = ReadGroups(scatter)
     job.group_ids, job.offsets, job.inverse = group_ids, offsets, inverse
-    job.run(threads)
-    return 0
+    return job.run(threads)
 
 
-cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1] out,
-                         int threads) except -1:
-    """Write the flag of each key: the flag of its entry."""
-    cdef ReadFlags job = ReadFlags(scatter)
-    job.flags, job.out = flags, out
+cdef object read_back_flags(Scatter scatter, const uint8_t[::1] flags, int threads):
+    """The flag of each key, which is the flag of its entry, as a bool array; None if flags is
+    None."""
+    cdef ReadFlags job
+    if flags is None:
+        return None
+    out = new_result(scatter.keys.size, cnp.NPY_BOOL)
+    job = ReadFlags(scatter)
+    job.flags, job.out = flags, out.view("u1")
     job.run(threads)
-    return 0
+    return out

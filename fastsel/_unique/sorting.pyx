@@ -21,13 +21,12 @@ from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Request, Search, values_at
-from fastsel._unique.keys cimport keys_t
+from fastsel._unique.keys cimport keys_t, restore_bits
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free, sorter_start,
     sorter_t, whole_is_faster, word_kind)
 from fastsel._unique.quantiles cimport new_scatter_by_value
-from fastsel._unique.restore_bits cimport restore_bits
 from fastsel._unique.sample cimport sample_t
 from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
 

@@ -18,13 +18,6 @@ except ImportError as error:
     ) from error
 
 from fastsel.dask._blocks import serves as __fastsel_serves__  # noqa: F401, for dispatch
-from fastsel.dask._distinct import (
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
 from fastsel.dask._first import first_nonzero
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._group_indices import GroupIndices, group_indices
@@ -40,6 +33,13 @@ from fastsel.dask._positions import (
 from fastsel.dask._remap import remap
 from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
+from fastsel.dask._unique import (
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 
 __all__ = [
     "GroupIndices",

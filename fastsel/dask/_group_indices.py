@@ -7,7 +7,7 @@ from typing import NamedTuple, SupportsIndex
 import dask.array as da
 
 from fastsel.dask._blocks import DaskArrayLike
-from fastsel.dask._distinct import outputs_of
+from fastsel.dask._unique import outputs_of
 
 
 class GroupIndices(NamedTuple):

@@ -9,9 +9,9 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel._sets._slices import checked_axis_of_shapes
+from fastsel._sets._axis import checked_axis_of_shapes
 from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked_array, layer, one_block, task
-from fastsel.dask._distinct import unique
+from fastsel.dask._unique import unique
 
 
 def index_in(

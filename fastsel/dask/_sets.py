@@ -11,7 +11,7 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel._core import _numpy
-from fastsel._sets._slices import checked_axis_of_shapes
+from fastsel._sets._axis import checked_axis_of_shapes
 from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
@@ -22,8 +22,8 @@ from fastsel.dask._blocks import (
     stand_in,
     task,
 )
-from fastsel.dask._distinct import unique
 from fastsel.dask._selection import boolean_mask, compress
+from fastsel.dask._unique import unique
 
 
 def isin(

@@ -12,7 +12,7 @@ from fastsel._core._typing import ArrayOf, Flat, Scalar
 from fastsel._gather import _gather
 from fastsel._positions import _positions
 from fastsel._selection import _selection
-from fastsel._unique import _distinct
+from fastsel._unique import _unique
 
 _NUMERIC_TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -223,8 +223,8 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
         # Slices of the inverse are compared: the group ids are in the order that is wanted.
         wanted = True, *wanted[1:]
         options = {"equal_nan": equal_nan and array.ndim == 1, "sorted": bool(sorted)}
-        compared = _distinct.unique(array, return_inverse=True, **options)[1]
-    outputs = _distinct.unique(
+        compared = _unique.unique(array, return_inverse=True, **options)[1]
+    outputs = _unique.unique(
         compared, *wanted, axis, equal_nan=equal_nan, sorted=bool(sorted)
     )  # fmt: skip
     values, *extras = outputs if any(wanted) else (outputs,)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from layouts import LAYOUTS, has_layout
 
 from fastsel._core import _dtypes
-from fastsel._positions import bitmask, coordinates, indices
+from fastsel._positions import bitmask, coordinates
 
 sparse = pytest.importorskip("scipy.sparse", reason="needs pip install scipy")
 import fastsel.sparse  # noqa: E402
@@ -172,7 +172,7 @@ def test_columns_and_row_starts_of_int64_equal_numpy(row_items, rows, num_thread
     coordinates.write(mask, (row_items,), columns, num_threads)
     assert_same(columns[:, 0], np.nonzero(array)[1].astype(np.int64))
     starts = np.empty(rows, np.int64)
-    indices.row_starts(mask, row_items, starts, num_threads)
+    coordinates.row_starts(mask, row_items, starts, num_threads)
     counts = np.count_nonzero(array, axis=1)
     assert_same(starts, (np.cumsum(counts) - counts).astype(np.int64))
 

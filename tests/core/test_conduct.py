@@ -203,7 +203,7 @@ def test_each_kernel_is_hardened(kernel):
 @HAS_READELF
 def test_kernels_with_buffers_on_the_stack_guard_them():
     names = {k.name.split(".")[0] for k in KERNELS if "__stack_chk_fail" in readelf(k, "--symbols")}
-    assert {"bitmask", "gather", "indices", "selected_items", "partitions"} <= names
+    assert {"bitmask", "coordinates", "gather", "selected_items", "partitions"} <= names
 
 
 def kernels_that_call(function):

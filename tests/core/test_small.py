@@ -10,7 +10,7 @@ from layouts import LAYOUTS
 import fastsel
 from fastsel._core.parallel import THRESHOLDS
 from fastsel._gather import gather
-from fastsel._positions import bitmask, coordinates, indices, selected_items
+from fastsel._positions import bitmask, coordinates, selected_items
 
 SMALL = THRESHOLDS.small_items
 SIZES = (0, 1, 2, 7, 63, 64, 65, 500, 501, 999, 1000, 1001, 4159, 16383, 16384, 16385)
@@ -260,7 +260,7 @@ def test_one_call_of_a_kernel_serves_arrays_of_every_size(dtype, layout):
         rows = index[: size // 4, np.newaxis]
         count = bitmask.count_nonzero(x)
         assert_same(count, np.intp(len(index)))
-        assert_same(indices.flatnonzero(x), index)
+        assert_same(coordinates.flatnonzero(x), index)
         assert_same(coordinates.nonzero(x), index[np.newaxis])
         assert_same(selected_items.extract(mask, x), x[mask])
         assert_same(selected_items.compress_axis(mask, x, None), x[mask])

@@ -35,7 +35,7 @@ def test_the_typed_examples_run_and_have_every_public_name(module):
 @pytest.mark.parametrize("module", EXAMPLES)
 def test_every_public_function_has_types(module):
     """Each parameter and the result have a type. A stub has the types of the functions of
-    `_distinct.py`, which are not checked here."""
+    `_unique.py`, which are not checked here."""
     if package := EXAMPLES[module][1]:
         pytest.importorskip(package, reason=f"needs pip install {package}")
     if module == "fastsel.onnx":
@@ -44,7 +44,7 @@ def test_every_public_function_has_types(module):
     functions = [getattr(importlib.import_module(module), name) for name in names]
     for function in filter(inspect.isfunction, functions):
         signature = inspect.signature(function)
-        if function.__module__ != "fastsel._unique._distinct":
+        if function.__module__ != "fastsel._unique._unique":
             assert signature.return_annotation is not signature.empty, function
             for parameter in signature.parameters.values():
                 assert parameter.annotation is not parameter.empty, (function, parameter)
@@ -53,4 +53,4 @@ def test_every_public_function_has_types(module):
 def test_the_package_says_that_it_is_typed():
     files = importlib.resources.files(fastsel)
     assert files.joinpath("py.typed").is_file()
-    assert files.joinpath("_unique", "_distinct.pyi").is_file()
+    assert files.joinpath("_unique", "_unique.pyi").is_file()

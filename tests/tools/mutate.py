@@ -54,8 +54,7 @@ TESTS = {
     "bitmask.pxd": [*SELECTION, "keys", "string_dtypes"],
     "axis_counts.pyx": ["count_nonzero", "memory"],
     "first_items.pyx": ["first_nonzero", "every_operator"],
-    "indices.pyx": [*SELECTION, "sparse"],
-    "indices.pxd": [*SELECTION, "sparse"],
+    "coordinates.pxd": [*SELECTION, "sparse"],
     "coordinates.pyx": [*SELECTION, "sparse"],
     "selected_items.pxd": [*SELECTION],
     "selected_items.pyx": [
@@ -67,10 +66,8 @@ TESTS = {
         "gather",
         "bounds",
     ],
-    "keys.pyx": UNIQUE,
+    "keys.pyx": ["sorting", "dense", "decimals", *UNIQUE],
     "keys.pxd": UNIQUE,
-    "inverse.pyx": ["group_indices", *UNIQUE],
-    "inverse.pxd": ["group_indices", *UNIQUE],
     "key_lookup.pyx": ["index_in", *SETS],
     "key_lookup.pxd": ["index_in", *SETS],
     "lookup_output.pyx": ["remap", "index_in"],
@@ -83,7 +80,7 @@ TESTS = {
     "window.pyx": ["dense", *UNIQUE, *SETS],
     "window.pxd": ["dense", *UNIQUE, *SETS],
     "canonical.pyx": ["keys", *UNIQUE],
-    "groups.pyx": ["few", *UNIQUE],
+    "groups.pyx": ["few", "group_indices", *UNIQUE],
     "groups.pxd": ["few", *UNIQUE],
     "few.pyx": ["few", *UNIQUE],
     "tables.pyx": ["tables", *UNIQUE],
@@ -97,8 +94,6 @@ TESTS = {
     "pieces.pxd": ["sorting"],
     "sorting.pyx": ["sorting", "ascending", *UNIQUE, "written_meanwhile"],
     "sorting.pxd": ["sorting", *UNIQUE],
-    "restore_bits.pyx": ["sorting", "dense", "decimals", *UNIQUE],
-    "restore_bits.pxd": ["sorting", *UNIQUE],
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": ["partitions", *UNIQUE],
@@ -146,7 +141,7 @@ TESTS = {
 }
 # Headers that get no mutants: three compute nothing, and the comparisons of sorts.h run only if
 # NumPy has no quicksort of a dtype.
-WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "atomics.h"}
+WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "atomics.h", "atomics.pxd"}
 SWAPS = {
     "+": "-", "-": "+", "*": "+", "//": "*", "%": "//", "<<": ">>", ">>": "<<", "&": "|",
     "|": "&", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or",

@@ -10,7 +10,7 @@ from grids import slow
 
 from fastsel._core import _gate, _threads
 from fastsel._core.parallel import THRESHOLDS
-from fastsel._unique import _distinct, _keys, _plan
+from fastsel._unique import _keys, _plan, _unique
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -18,7 +18,7 @@ CORPUS = Path(__file__).with_name("corpus")
 @pytest.fixture(autouse=True)
 def _restored_settings(monkeypatch):
     """Restore the constants of these modules, some of which the fuzzer sets."""
-    for module in (_distinct, _gate, _keys, _plan, _threads):
+    for module in (_unique, _gate, _keys, _plan, _threads):
         for name, value in vars(module).items():
             if name.isupper():
                 monkeypatch.setattr(module, name, value)

@@ -1,4 +1,4 @@
-"""Passes over a bitmask; see indices.pyx."""
+"""Passes over a bitmask; see coordinates.pyx."""
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
 
@@ -7,13 +7,13 @@ from fastsel._positions.bitmask cimport Bitmask
 
 
 cdef class BitmaskPass(Job):
-    """A pass over the chunks of a bitmask's blocks."""
+    """A pass over the chunks of a bitmask's blocks, which are the units."""
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets    # set bits before each chunk, then the total
 
     cdef void read(self, Bitmask mask) noexcept
-    cdef Py_ssize_t start_block(self, Py_ssize_t k) noexcept nogil
     cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil
 
 
 cpdef cnp.ndarray flat(Bitmask mask, int threads)
+cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total)

@@ -1,12 +1,10 @@
-"""Set functions whose items are slices along an axis: checks, selection, distinct slices."""
+"""The axis of the set functions: checks, and views of the slices."""
 
 import math
 
 import numpy as np
 
 from fastsel._core import _gate
-from fastsel._selection import _selection
-from fastsel._unique import _distinct
 
 
 def checked_axis(axis, **arrays):
@@ -45,18 +43,6 @@ def checked_axis_of_shapes(axis, **shapes):
     return axis if len(one) > 1 else None
 
 
-def along(axis, *arrays):
+def with_axis_first(axis, *arrays):
     """Views of the arrays, with `axis` moved to axis 0."""
     return [np.moveaxis(np.asarray(array), axis, 0) for array in arrays]
-
-
-def compress(mask, items):
-    """The items, or slices along axis 0, that the mask selects."""
-    if items.ndim == 1:
-        return _selection.extract(mask, items)
-    return _selection.compress(mask, items, axis=0)
-
-
-def unique(items, **outputs):
-    """The sorted distinct items, or slices along axis 0; and the `outputs` of fastsel.unique."""
-    return _distinct.unique(items, axis=None if items.ndim == 1 else 0, **outputs)

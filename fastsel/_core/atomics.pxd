@@ -1,0 +1,12 @@
+"""Atomic reads and writes; see atomics.h."""
+
+cdef extern from "atomics.h" nogil:
+    ctypedef Py_ssize_t fs_atomic_t
+    Py_ssize_t fs_fetch_add(fs_atomic_t *a, Py_ssize_t value)
+    Py_ssize_t fs_exchange(fs_atomic_t *a, Py_ssize_t value)
+    Py_ssize_t fs_load(fs_atomic_t *a)
+    void fs_store(fs_atomic_t *a, Py_ssize_t value)
+    Py_ssize_t fs_load_relaxed(fs_atomic_t *a)
+    void fs_store_relaxed(fs_atomic_t *a, Py_ssize_t value)
+    void *fs_exchange_pointer(void **slot, void *value)
+    void *fs_load_pointer(void **slot)
