@@ -16,13 +16,12 @@ cd "$work"
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$work/compiled PIP_COMPILE=0
 export SOURCE_DATE_EPOCH=1700000000
-# Threads that wait do not spin, and so leave their CPU to the other lane. No step depends on how long a
+# Threads that wait do not spin, and so leave their CPU to the other step. No step depends on how long a
 # call takes.
 export GOMP_SPINCOUNT=0
 
 # Names of tests that take minutes: hundreds of forks, programs of large libraries, what numba compiles,
-# sets on each chunking of dask, each allocation in four ways. The long check leaves these tests out of the
-# checked build and of the whole suite under sanitizers.
+# sets on each chunking of dask, each allocation in four ways. They run on the wheel, not on other builds.
 hours="again_and_again or after_fork or pool_of or order_of_imports or memory_of_the_cluster or each_allocation"
 hours+=" or results_are_those_of_python or (test_dask_sets and every_dtype)"
 
@@ -83,7 +82,7 @@ planted() {
     build_again "$2" "$in_place" "${@:4}"
 }
 
-# need NAME: make what steps share, unless it is there. The first step makes it, the other lane waits.
+# need NAME: make what steps share, unless it is there. The first step makes it, another step waits.
 need() {
     [ "$1" != - ] || return 0
     (
@@ -123,15 +122,11 @@ make_installed() {  # an environment with the wheel and every package that tests
 }
 
 make_serial() {
-    fresh serial "numpy==2.0.*" "${tools[@]}" "scipy>=1.15"
+    fresh serial "numpy!=2.5.0" "${tools[@]}" "scipy>=1.15"
     # clang compiles this build, if it is installed. Warnings of the compiler are errors here, too. The
     # base level is plain C, as for a CPU that has no level of its own.
     build serial "$as_wheel" CFLAGS=-DFS_SSE2=0 CC="$(type -P clang || type -P gcc)" FASTSEL_WARNINGS=1 FASTSEL_NO_OPENMP=1
     "$python" -m pip install --quiet builds/serial/dist/*.whl
-}
-
-make_checked() {
-    build checked "$in_place" FASTSEL_CHECKED=1
 }
 
 make_race() {
@@ -152,8 +147,13 @@ under_thread_sanitizer() {
 
 make_sanitized() {
     fresh sanitized "numpy!=2.5.0" "${tools[@]}" "scipy>=1.15" onnx
-    build sanitized "$as_wheel" FASTSEL_SANITIZE=1
-    "$python" -m pip install --quiet builds/sanitized/dist/*.whl
+    build sanitized "$in_place" FASTSEL_SANITIZE=1 FASTSEL_CHECKED=1
+}
+# Run a command, for example pytest, with this build and the runtimes of its sanitizers.
+under_sanitizers() {
+    LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so):$(gcc -print-file-name=libstdc++.so.6)" \
+        ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+        PYTHONPATH=$work/builds/$1 "${@:2}"
 }
 
 need "$2"

@@ -2,7 +2,5 @@
 compare() { "$python" "$here/benchmarks/peers/compare.py" --size 1e4 --seconds 0.02 "$@"; }
 compare --tests 1000 > compare.md
 tail -5 compare.md
-if [ "$long" ]; then
-    compare --op dask > dask.md
-    tail -5 dask.md
-fi
+compare --op dask > dask.md
+tail -5 dask.md

@@ -16,11 +16,6 @@ interpreter=$(newer_python)
 fresh newer build "setuptools>=77" cython "numpy!=2.5.0" "${tools[@]}" "scipy>=1.15"
 builder=$python build newer "$as_wheel"
 "$python" -m pip install --quiet builds/newer/dist/*.whl
-if [ "$long" ]; then
-    run_tests "${suite[@]}" --hypothesis-profile=few
-    logged newer-numpy "$python" -P "$conformance/numpy_suite.py"
-    sed -n '/tests that called fastsel/,$p' newer-numpy.log
-else
-    # A file or two of each family.
-    run_tests "$tests"/*/test_{positions,compress,gather,few,unique_interface,set_rules}.py --hypothesis-profile=few
-fi
+run_tests "${suite[@]}" --hypothesis-profile=few
+logged newer-numpy "$python" -P "$conformance/numpy_suite.py"
+sed -n '/tests that called fastsel/,$p' newer-numpy.log

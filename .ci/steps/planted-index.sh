@@ -1,14 +1,13 @@
 # A chunk that writes beyond a view fails a test, and is reported from each thread. Cython reports the
 # IndexError as unraisable; pytest makes it a warning, and each warning an error.
-need serial
-use serial
-planted checked planted-index 's/self\.counts\[k\] = total/&; self.counts[self.chunks + 1] = 0/' FASTSEL_CHECKED=1 FASTSEL_ONLY=bitmask
-export PYTHONPATH=$work/builds/planted-index
+planted sanitized planted-index 's/self\.counts\[k\] = total/&; self.counts[self.chunks + 1] = 0/' \
+    FASTSEL_SANITIZE=1 FASTSEL_CHECKED=1 FASTSEL_ONLY=bitmask
 status=0
-pytest "$tests/positions/test_count_nonzero.py" -k intp_scalar > planted-index.log 2>&1 || status=$?
+under_sanitizers planted-index pytest "$tests/positions/test_count_nonzero.py" -k intp_scalar > planted-index.log 2>&1 ||
+    status=$?
 [ $status = 1 ] && grep -m1 "PytestUnraisableExceptionWarning.*PackItems.chunk" planted-index.log ||
     { tail -30 planted-index.log; exit 1; }
-logged planted-index "$python" -P -c '
+logged planted-index under_sanitizers planted-index "$python" -P -c '
 import sys, threading, time, numpy as np, fastsel
 fastsel.set_num_threads(4)
 threads = set()

@@ -1,1 +1,1 @@
-run_tests "${suite[@]}"
+run_tests -n 2 "${suite[@]}"
