@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from callers import run_in_threads
 from operators import SET_FUNCTION_NAMES
 
 import fastsel
@@ -355,16 +355,6 @@ def test_all_small_calls_are_counted(report):
     assert words_of_row(report, "count_nonzero")[1:3] == ["500", "1,500"]
 
 
-def in_threads(*calls):
-    """Run the calls in threads of their own, which start together."""
-    barrier = threading.Barrier(len(calls))
-    threads = [threading.Thread(target=lambda c=c: (barrier.wait(), c())) for c in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def test_calls_of_several_threads_are_all_counted(report):
     def many():
         for _ in range(3000):
@@ -373,7 +363,7 @@ def test_calls_of_several_threads_are_all_counted(report):
     a, interval = np.ones(3), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        in_threads(many, many, many)
+        run_in_threads([many] * 3)
     finally:
         sys.setswitchinterval(interval)
     assert words_of_row(report, "nonzero")[1:3] == ["9,000", "27,000"]
@@ -383,7 +373,7 @@ def test_a_call_of_another_thread_is_no_inner_call(report):
     """While a call of one thread runs, the calls of other threads are calls of the program."""
 
     def slow(a):
-        in_threads(lambda: np.flatnonzero([0, 1]))
+        run_in_threads([lambda: np.flatnonzero([0, 1])])
         return fastsel.nonzero(a)
 
     replace(report, "nonzero", slow, _numpy.nonzero)
@@ -395,7 +385,7 @@ def test_a_call_of_another_thread_is_no_inner_call(report):
 
 
 def test_calls_of_one_other_thread_are_not_those_of_several_threads(comparison):
-    in_threads(lambda: np.nonzero([0, 1]))
+    run_in_threads([lambda: np.nonzero([0, 1])])
     assert not [line for line in comparison.lines() if "several threads" in line]
 
 

@@ -47,7 +47,7 @@ def writer_of(array):
     return write
 
 
-@covering(at_least=30, name=CHECKS, dtype=DTYPES, shape=SHAPES)
+@covering(at_least=40, name=CHECKS, dtype=DTYPES, shape=SHAPES)
 def test_array_written_meanwhile_gives_valid_results(name, dtype, shape, forced_kernels):
     array = make(dtype, shape, 0.2, seed=3)
     with fastsel.threads(3):
@@ -129,13 +129,15 @@ def test_sets_written_meanwhile_give_valid_results(dtype, algorithm, forced_kern
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("batch_dims", [0, 1])
 def test_indices_written_meanwhile_give_valid_results(dtype, batch_dims, forced_kernels):
-    """The indices are alternately beyond the data and within it."""
+    """The indices are alternately within the data and beyond it, with a wide dtype far beyond it.
+    Nothing beyond the data is read."""
+    beyond = min(2**40, np.iinfo(dtype).max)
     data = np.arange(20 * 10 * 3).reshape(20, 10, 3)
     indices = np.zeros((20, 500, 1), dtype)
     out = np.zeros(indices.shape[:-1] + data.shape[batch_dims + 1 :], data.dtype)
 
     def write():
-        indices.fill(100)
+        indices.fill(beyond)
         indices.fill(7)
 
     def check():
@@ -143,7 +145,7 @@ def test_indices_written_meanwhile_give_valid_results(dtype, batch_dims, forced_
             ours = outcome(fastsel.gather_nd, data, indices, batch_dims, **keywords)
             if ours[0] == "raises":
                 assert ours[1] is IndexError
-                assert ours[2].startswith("index 100 at position (")
+                assert ours[2].startswith(f"index {beyond} at position (")
             else:
                 assert np.isin(ours[1], data).all()
 

@@ -4,15 +4,16 @@ import contextlib
 import sys
 import threading
 
+TIMEOUT = 600  # seconds; for functions that hang, not for slow functions
 
-def run_in_threads(functions, timeout=600):
-    """Run all functions at once, each in its own thread, and raise the first error. The timeout is
-    for functions that hang, not for slow functions."""
+
+def run_in_threads(functions):
+    """Run all functions at once, each in its own thread, and raise the first error."""
     errors, barrier = [], threading.Barrier(len(functions))
 
     def run(function):
         try:
-            barrier.wait(timeout)
+            barrier.wait(TIMEOUT)
             function()
         except BaseException as error:
             errors.append(error)
@@ -23,7 +24,7 @@ def run_in_threads(functions, timeout=600):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout)
+        thread.join(TIMEOUT)
         assert not thread.is_alive(), "hangs"
     if errors:
         raise errors[0]

@@ -125,6 +125,9 @@ def check_compress(array):
     """The array is the condition, and then the array that items are selected from."""
     positions = np.arange(array.size)
     assert_valid_positions(fastsel.compress(array.ravel(), positions), array.size)
+    rows = fastsel.compress(array.ravel(), np.repeat(positions, 3).reshape(-1, 3), axis=0)
+    assert (rows == rows[:, :1]).all()
+    assert_valid_positions(rows[:, 0], array.size)
     assert len(fastsel.compress(positions[: len(array)] % 2, array, axis=0)) == len(array) // 2
 
 

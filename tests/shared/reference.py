@@ -341,22 +341,10 @@ def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
 QUIET = np.errstate(invalid="ignore")
 
 
-@QUIET
 def isin(element, test_elements, invert=False, axis=None):
     """A bool array that says whether each item, or slice, is one of the test elements, or with
     `invert` whether it is not. NaN never matches."""
-    element, tests = np.asarray(element), np.asarray(test_elements)
-    if axis is None or element.ndim == 1:
-        size, shape = element.size, element.shape
-        keys, missing = _keys(np.concatenate((element.reshape(-1), tests.reshape(-1))))
-    else:
-        rows = np.concatenate([np.moveaxis(a, axis, 0) for a in (element, tests)])
-        size, shape = element.shape[axis], element.shape[axis]
-        table = rows.reshape(len(rows), math.prod(rows.shape[1:]))
-        keys, missing = _row_keys(list(table.T), len(rows))
-    test_keys = {*itertools.compress(keys[size:], (not is_nan for is_nan in missing[size:]))}
-    matches = [key in test_keys for key in keys[:size]]
-    return np.array([match != bool(invert) for match in matches], bool).reshape(shape)
+    return np.asarray((index_in(element, test_elements, axis) < 0) == bool(invert))
 
 
 @QUIET

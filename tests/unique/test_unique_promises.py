@@ -2,16 +2,16 @@
 
 import itertools
 import sys
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import arrays
 import numpy as np
 import pytest
 import reference
 from arrays import grouped
+from callers import run_in_threads
 from comparison import assert_same
+from concurrent_writer import while_writing
 from forcing import ALGORITHMS, force
 from grids import covering
 from hypothesis import given, settings
@@ -158,28 +158,18 @@ def test_concurrent_callers(forced_kernels, monkeypatch):
     expected = [
         reference.unique_outputs(array, axis, sorted=in_order) for array, axis, in_order in cases
     ]
-    barrier = threading.Barrier(8)
 
-    def call(worker):
-        barrier.wait()
-        for step in range(len(cases)):
-            array, axis, in_order = cases[(step + 3 * (worker // 2)) % len(cases)]
-            yield fastsel.unique(array, True, True, True, axis, sorted=in_order)
+    def caller(worker):
+        with fastsel.threads(2):
+            for step in range(len(cases)):
+                case = (step + 3 * (worker // 2)) % len(cases)
+                array, axis, in_order = cases[case]
+                outputs = fastsel.unique(array, True, True, True, axis, sorted=in_order)
+                assert_same(outputs, expected[case])
 
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
-        with fastsel.threads(2), ThreadPoolExecutor(8) as pool:
-            results = list(pool.map(lambda worker: list(call(worker)), range(8)))
-        for worker, outputs in enumerate(results):
-            for step, output in enumerate(outputs):
-                assert_same(output, expected[(step + 3 * (worker // 2)) % len(cases)])
-
-
-def write_until(stop, memory, contents):
-    for content in itertools.cycle(contents):
-        if stop.is_set():
-            return
-        memory[:] = content
+        run_in_threads([partial(caller, worker) for worker in range(8)])
 
 
 @pytest.mark.parametrize(
@@ -214,33 +204,31 @@ def test_keys_changed_meanwhile_leave_index_and_inverse_within_bounds(
     array, axis = memory.view(dtype)[:12_000], None
     if width is not None:
         array, axis = array.reshape(-1, width), 0
-    count, stop = len(array), threading.Event()
-    writer = threading.Thread(target=write_until, args=(stop, memory, contents))
+    count = len(array)
+    rules = itertools.cycle(itertools.product(ALGORITHMS, (True, False), (True, False)))
+
+    def write():
+        for content in contents:
+            memory[:] = content
+
+    def check():
+        algorithm, in_order, equal_nan = next(rules)
+        force(monkeypatch, algorithm)
+        keywords = {"axis": axis, "sorted": in_order, "equal_nan": equal_nan}
+        values, index, inverse, counts = fastsel.unique(array, True, True, True, **keywords)
+        assert len(values) == len(index) == len(counts) <= count
+        assert inverse.shape == (count,)
+        assert ((index >= 0) & (index < count)).all()
+        assert ((inverse >= 0) & (inverse < len(values))).all()
+        for _ in range(8):
+            assert 0 < len(fastsel.unique(array, **keywords)) <= count
+
     switch_interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
-    deadline = time.monotonic() + 0.05
-    writer.start()
     try:
         with fastsel.threads(2):
-            for algorithm, in_order, equal_nan in itertools.cycle(
-                itertools.product(ALGORITHMS, (True, False), (True, False))
-            ):
-                force(monkeypatch, algorithm)
-                rules = {"axis": axis, "sorted": in_order, "equal_nan": equal_nan}
-                values, index, inverse, counts = fastsel.unique(array, True, True, True, **rules)
-                assert len(values) == len(index) == len(counts) <= count
-                assert inverse.shape == (count,)
-                assert (index >= 0).all()
-                assert (index < count).all()
-                assert (inverse >= 0).all()
-                assert (inverse < len(values)).all()
-                for _ in range(8):
-                    assert 0 < len(fastsel.unique(array, **rules)) <= count
-                if time.monotonic() > deadline:
-                    break
+            while_writing(write, check)
     finally:
-        stop.set()
-        writer.join()
         sys.setswitchinterval(switch_interval)
 
 
