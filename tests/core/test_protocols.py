@@ -6,6 +6,8 @@ import inspect
 import numpy as np
 import pytest
 from comparison import assert_same, assert_same_outcome, outcome
+from odd_arguments import Overriding, Plain
+from operators import SET_FUNCTION_NAMES, TWO_ARRAY_NAMES
 
 import fastsel
 from fastsel._core import _numpy
@@ -20,12 +22,13 @@ def parameters(function):
     return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
 
 
-@pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
+@pytest.mark.parametrize("name", [*NUMPY_FUNCTIONS, *SET_FUNCTION_NAMES])
 def test_signature_is_that_of_numpy(name):
     ours = parameters(getattr(fastsel, name))
-    added = [p for p in ours if p[0] in OPERATORS[name].extra_arguments]
-    assert [p for p in ours if p not in added] == parameters(getattr(np, name))
-    assert all(p[1:] == (inspect.Parameter.KEYWORD_ONLY, None) for p in added)
+    extra_arguments = OPERATORS[name].extra_arguments
+    assert [p for p in ours if p[0] not in extra_arguments] == parameters(getattr(np, name))
+    added = [p for p in ours if p[0] in extra_arguments]
+    assert added == [(p, inspect.Parameter.KEYWORD_ONLY, None) for p in extra_arguments]
 
 
 @pytest.mark.parametrize(
@@ -89,13 +92,6 @@ def test_every_parameter_may_be_a_keyword():
 # __array_function__
 
 
-class Overriding:
-    """An array of another library, which overrides NumPy's functions."""
-
-    def __array_function__(self, func, types, args, kwargs):
-        return func, types, args, kwargs
-
-
 class Refusing:
     def __array_function__(self, func, types, args, kwargs):
         return NotImplemented
@@ -142,19 +138,13 @@ class OverridingTuple(tuple):
     __array_function__ = Overriding.__array_function__
 
 
-FUNCTIONS_OF_TWO_ARRAYS = (
-    *("compress", "extract", "isin"),
-    *("intersect1d", "union1d", "setdiff1d", "setxor1d"),
-)
-
-
 @pytest.mark.parametrize("size", [3, 600, 17000])
 @pytest.mark.parametrize("kind", [OverridingList, OverridingTuple])
 @pytest.mark.parametrize("name", _numpy.NAMES)
 def test_array_function_of_list_subclasses_is_called(name, kind, size):
     overriding, ordinary = kind([True, False, True] * (size // 3)), [True] * size
     calls = [(overriding,)]
-    if name in FUNCTIONS_OF_TWO_ARRAYS:
+    if name in TWO_ARRAY_NAMES:
         array = np.array(ordinary)
         calls = [(overriding, ordinary), (ordinary, overriding)]
         calls += [(overriding, array), (array, overriding)]
@@ -341,10 +331,6 @@ def test_selections_from_array_likes_equal_numpy(name, kind, forced_kernels):
 
 
 # Subclasses of ndarray.
-
-
-class Plain(np.ndarray):
-    """A subclass without methods of its own."""
 
 
 def matrix():

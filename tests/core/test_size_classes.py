@@ -10,6 +10,7 @@ import pytest
 from comparison import outcome
 from grids import covering
 from odd_arguments import THRESHOLDS, Plain, assert_same_answer
+from operators import mask_of_every_third
 
 import fastsel
 
@@ -27,11 +28,6 @@ LAYOUTS = {
     "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
     "reversed": lambda a: a[::-1],
 }
-
-
-def mask_of_every_third(*shape):
-    """A mask of this shape, which selects every third item."""
-    return np.arange(math.prod(shape)).reshape(shape) % 3 == 1
 
 
 def compress_into_its_class(module, a):

@@ -8,11 +8,9 @@ from grids import covering
 from layouts import LAYOUTS
 
 import fastsel
-from fastsel._core.parallel import THRESHOLDS
 from fastsel._gather import gather
 from fastsel._positions import bitmask, coordinates, selected_items
 
-SMALL = THRESHOLDS.small_items
 SIZES = (0, 1, 2, 7, 63, 64, 65, 500, 501, 999, 1000, 1001, 4159, 16383, 16384, 16385)
 DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "M8[s]", "U3", "O"]
 

@@ -27,18 +27,17 @@ CALLS = {
     "union1d_slices": lambda module, a: module.union1d(a, a, axis=1),
     "first_nonzero_axis": lambda module, a: module.first_nonzero(a, 0, keepdims=True),
     "count_nonzero_axis": lambda module, a: module.count_nonzero(a, 0, keepdims=True),
-    "compress": lambda module, a: module.compress([1, 0, 1], a, 1),
+    "compress_columns": lambda module, a: module.compress([1, 0, 1], a, 1),
     "compress_flat": lambda module, a: module.compress(a[0], a),
-    "extract": lambda module, a: module.extract(a > 0, a),
-    "boolean_mask": lambda module, a: module.boolean_mask(a, a > 0),
-    "gather_nd": lambda module, a: module.gather_nd(a, [[0], [-1]]),
-    "isin": lambda module, a: module.isin(a, [1, 2]),
-    "index_in": lambda module, a: module.index_in(a, [1, 2]),
-    "remap": lambda module, a: module.remap(a, [0, 1], [2.5, 3.5], default=a),
-    "intersect1d": lambda module, a: module.intersect1d(a, [1, 2], return_indices=True),
-    "union1d": lambda module, a: module.union1d(a, [1, 2]),
-    "setdiff1d": lambda module, a: module.setdiff1d(a, [1, 2]),
-    "setxor1d": lambda module, a: module.setxor1d(a, [1, 2]),
+    "extract_by_comparison": lambda module, a: module.extract(a > 0, a),
+    "boolean_mask_by_comparison": lambda module, a: module.boolean_mask(a, a > 0),
+    "isin_list": lambda module, a: module.isin(a, [1, 2]),
+    "index_in_list": lambda module, a: module.index_in(a, [1, 2]),
+    "remap_lists": lambda module, a: module.remap(a, [0, 1], [2.5, 3.5], default=a),
+    "intersect1d_list": lambda module, a: module.intersect1d(a, [1, 2], return_indices=True),
+    "union1d_list": lambda module, a: module.union1d(a, [1, 2]),
+    "setdiff1d_list": lambda module, a: module.setdiff1d(a, [1, 2]),
+    "setxor1d_list": lambda module, a: module.setxor1d(a, [1, 2]),
 }
 
 
@@ -68,7 +67,6 @@ MORE_CALLS = {
     "condition": lambda module, a: module.compress(a.ravel() > 1, a),
     "long_condition": lambda module, a: module.compress(a[:, 0] > 1, a, 1),
     "indices": lambda module, a: module.gather_nd(a, a[:, :1]),
-    "tests": lambda module, a: module.isin(a, a[:1]),
 }
 
 

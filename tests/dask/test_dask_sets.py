@@ -25,14 +25,16 @@ import fastsel.dask  # noqa: E402
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float64", "complex64", "datetime64", "U3", "S17")
 CALLS = {
-    "isin": lambda f, a, b: f.isin(a, b),
-    "isin_invert": lambda f, a, b: f.isin(a, b, invert=True, kind="sort"),
-    "intersect1d": lambda f, a, b: f.intersect1d(a, b),
-    "intersect1d_indices": lambda f, a, b: f.intersect1d(a, b, return_indices=True),
-    "union1d": lambda f, a, b: f.union1d(a, b),
-    "setdiff1d": lambda f, a, b: f.setdiff1d(a, b),
-    "setdiff1d_unique": lambda f, a, b: f.setdiff1d(a, b, True),
-    "setxor1d": lambda f, a, b: f.setxor1d(a, b),
+    "isin": lambda f, a, b, axis=None: f.isin(a, b, axis=axis),
+    "isin_invert": lambda f, a, b, axis=None: f.isin(a, b, invert=True, kind="sort", axis=axis),
+    "intersect1d": lambda f, a, b, axis=None: f.intersect1d(a, b, axis=axis),
+    "intersect1d_indices": lambda f, a, b, axis=None: f.intersect1d(
+        a, b, return_indices=True, axis=axis
+    ),
+    "union1d": lambda f, a, b, axis=None: f.union1d(a, b, axis=axis),
+    "setdiff1d": lambda f, a, b, axis=None: f.setdiff1d(a, b, axis=axis),
+    "setdiff1d_unique": lambda f, a, b, axis=None: f.setdiff1d(a, b, True, axis=axis),
+    "setxor1d": lambda f, a, b, axis=None: f.setxor1d(a, b, axis=axis),
 }
 
 
@@ -133,24 +135,11 @@ def test_intersect1d_with_indices_compares_in_the_common_dtype():
 
 # Slices along an axis.
 
-SLICE_CALLS = {
-    "isin": lambda f, a, b, axis: f.isin(a, b, axis=axis),
-    "isin_invert": lambda f, a, b, axis: f.isin(a, b, invert=True, kind="sort", axis=axis),
-    "intersect1d": lambda f, a, b, axis: f.intersect1d(a, b, axis=axis),
-    "intersect1d_indices": lambda f, a, b, axis: f.intersect1d(
-        a, b, return_indices=True, axis=axis
-    ),
-    "union1d": lambda f, a, b, axis: f.union1d(a, b, axis=axis),
-    "setdiff1d": lambda f, a, b, axis: f.setdiff1d(a, b, axis=axis),
-    "setdiff1d_unique": lambda f, a, b, axis: f.setdiff1d(a, b, True, axis=axis),
-    "setxor1d": lambda f, a, b, axis: f.setxor1d(a, b, axis=axis),
-}
-
 
 @covering(
     at_least=24,
     dtype=["bool", "int32", "float64", "U3"],
-    call=SLICE_CALLS,
+    call=CALLS,
     chunking=CHUNKINGS,
     axis=[0, 1, -1, 2],
 )
@@ -158,37 +147,37 @@ def test_slices_along_an_axis_equal_fastsel(dtype, call, chunking, axis):
     shapes = [[2, 2, 2], [2, 2, 2]]
     shapes[0][axis], shapes[1][axis] = 9, 5
     a, b = (make(dtype, shape, 0.3, seed=k) for k, shape in enumerate(map(tuple, shapes)))
-    expected = SLICE_CALLS[call](fastsel, a, b, axis)
+    expected = CALLS[call](fastsel, a, b, axis)
     x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
     for first, second in ((x, y), (x, b), (a, y)):
-        result = SLICE_CALLS[call](fastsel, first, second, axis)
+        result = CALLS[call](fastsel, first, second, axis)
         assert_equal(result, expected)
         assert_declared(result)
 
 
-@pytest.mark.parametrize("call", SLICE_CALLS)
+@pytest.mark.parametrize("call", CALLS)
 def test_slices_of_unknown_chunk_sizes_equal_fastsel(call):
     a, b = make("int32", (9, 2), 0.3), make("int32", (5, 2), 0.3, seed=1)
     x, y = (of_unknown_sizes(chunked(array, ((2, len(array) - 2), (2,)))) for array in (a, b))
-    assert_equal(SLICE_CALLS[call](fastsel.dask, x, y, 0), SLICE_CALLS[call](fastsel, a, b, 0))
+    assert_equal(CALLS[call](fastsel.dask, x, y, 0), CALLS[call](fastsel, a, b, 0))
 
 
-@pytest.mark.parametrize("call", SLICE_CALLS)
+@pytest.mark.parametrize("call", CALLS)
 def test_slices_of_1d_arrays_are_items(call):
     a, b = np.array([3.0, 1, np.nan, 3]), np.array([3.0, np.nan])
-    result = SLICE_CALLS[call](fastsel.dask, chunked(a, ((2, 2),)), chunked(b, ((1, 1),)), -1)
-    assert_equal(result, SLICE_CALLS[call](fastsel, a, b, -1))
+    result = CALLS[call](fastsel.dask, chunked(a, ((2, 2),)), chunked(b, ((1, 1),)), -1)
+    assert_equal(result, CALLS[call](fastsel, a, b, -1))
 
 
-@pytest.mark.parametrize("call", SLICE_CALLS)
+@pytest.mark.parametrize("call", CALLS)
 def test_slices_of_other_shapes_and_wrong_axes_are_refused_at_once(call):
     x = da.ones((4, 3), chunks=2)
     for arrays, axis in (((x, x[:, :2]), 0), ((x, x[0]), 0), ((x, x), 2), ((x, x), 1.0)):
         a, b = (np.ones(array.shape) for array in arrays)
         with pytest.raises(Exception) as expected:
-            SLICE_CALLS[call](fastsel, a, b, axis)
+            CALLS[call](fastsel, a, b, axis)
         with pytest.raises(type(expected.value)) as raised:
-            SLICE_CALLS[call](fastsel.dask, *arrays, axis)
+            CALLS[call](fastsel.dask, *arrays, axis)
         assert str(raised.value) == str(expected.value)
 
 

@@ -13,9 +13,9 @@ from layouts import LAYOUTS, has_layout
 import fastsel
 
 
-def valid_indices(data_shape, rows_shape, depth, batch_dims=0, dtype=np.int64, seed=0):
+def valid_indices(data_shape, rows_shape, depth, batch_dims=0, dtype=np.int64):
     """Random index rows within bounds. Some indices may be negative, unless `dtype` is unsigned."""
-    rng = np.random.default_rng([depth, seed])
+    rng = np.random.default_rng(depth)
     sizes = data_shape[batch_dims : batch_dims + depth]
     lowest = [0 if np.dtype(dtype).kind == "u" else -size for size in sizes]
     return np.stack(

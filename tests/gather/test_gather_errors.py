@@ -325,37 +325,19 @@ def test_nothing_is_written_beside_out(each_num_threads):
                     assert_same(around, expected)
 
 
-# Each function returns data, indices and `out`, which overlaps one of them.
+# name: a function that returns data, indices and `out`, which overlaps one of them
+OVERLAPS = {
+    "data": lambda array: (array, np.arange(100)[::-1, None].copy(), array),
+    "data_shifted": lambda array: (array[:-1], np.arange(99)[:, None], array[1:]),
+    "indices": lambda array: (np.arange(100) * 7 % 100, array[:, None], array),
+    "indices_strided": lambda array: (np.arange(100), array.reshape(50, 2)[:, :1], array[::2]),
+}
 
 
-def overlap_with_data(array):
-    return array, np.arange(100)[::-1, None].copy(), array
-
-
-def overlap_with_data_shifted(array):
-    return array[:-1], np.arange(99)[:, None], array[1:]
-
-
-def overlap_with_indices(array):
-    return np.arange(100) * 7 % 100, array[:, None], array
-
-
-def overlap_with_indices_strided(array):
-    return np.arange(100), array.reshape(50, 2)[:, :1], array[::2]
-
-
-@pytest.mark.parametrize(
-    "overlap",
-    [
-        overlap_with_data,
-        overlap_with_data_shifted,
-        overlap_with_indices,
-        overlap_with_indices_strided,
-    ],
-)
+@pytest.mark.parametrize("overlap", OVERLAPS)
 def test_out_may_overlap_data_or_indices(overlap, num_threads):
     array = np.arange(100) * 3 % 100
-    data, indices, out = overlap(array)
+    data, indices, out = OVERLAPS[overlap](array)
     expected = reference.gather_nd(data.copy(), indices.copy())
     fastsel.gather_nd(data, indices, out=out)
     assert_same(out.copy(), expected)

@@ -42,8 +42,8 @@ def check_equals_numpy(mask, array):
         assert_same(ours(mask, array), theirs(mask, array))
 
 
-def mask_of(size, density=0.5, seed=0):
-    return choose(size, density, np.random.default_rng([size, seed]))
+def mask_of(size, density=0.5):
+    return choose(size, density, np.random.default_rng(size))
 
 
 # Sizes, densities, dtypes, layouts.
@@ -279,14 +279,6 @@ def test_compress_returns_a_contiguous_array_that_owns_its_memory(
     )
     assert result.flags.c_contiguous
     assert result.flags.owndata
-    assert result.flags.writeable
-    assert not np.shares_memory(result, array)
-
-
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_result_shares_no_memory_with_the_array(operator, kernels_with_few_threads):
-    array = np.arange(100)
-    result = OPERATORS[operator][0](np.ones(100, bool), array)
     assert result.flags.writeable
     assert not np.shares_memory(result, array)
 

@@ -107,14 +107,10 @@ def test_input_unmodified(kernels_with_few_threads):
 # Keys made to collide.
 
 
-def as_keys(array):
-    return keys_of(array)
-
-
 def lookup_in_table(tables, items, *, of_tests):
     """Which items are among the tests and, if `of_tests`, which tests are among the items; None if
     the lookup gives up. The tests are the keys of the tables."""
-    return masks_by_table(tables, as_keys(items), True, of_tests, False, 1)
+    return masks_by_table(tables, keys_of(items), True, of_tests, False, 1)
 
 
 def test_different_strings_of_equal_hashes_are_distinct():
@@ -147,7 +143,7 @@ def test_lookups_give_up_on_collisions():
 def test_partitions_give_up_on_collisions():
     random_keys = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
     for tests, items in ((colliding(300, 16), random_keys), (random_keys, random_keys)):
-        masks = masks_by_partitions(as_keys(tests), as_keys(items), 300, True, True, False, 1)
+        masks = masks_by_partitions(keys_of(tests), keys_of(items), 300, True, True, False, 1)
         assert (masks is None) is (tests is not random_keys)
 
 

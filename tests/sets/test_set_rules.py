@@ -1,7 +1,6 @@
-"""The rules of NumPy's set functions: signatures, `kind`, `assume_unique`, array-likes, objects."""
+"""The rules of NumPy's set functions: `kind`, `assume_unique`, array-likes, objects."""
 
 import datetime
-import inspect
 import itertools
 import uuid
 from decimal import Decimal
@@ -10,22 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from comparison import assert_same, assert_same_outcome, outcome
+from odd_arguments import Overriding, Plain
 from operators import SET_FUNCTION_NAMES
 
 import fastsel
-from fastsel._core._operators import OPERATORS
-
-
-@pytest.mark.parametrize("name", SET_FUNCTION_NAMES)
-def test_signature_is_that_of_numpy(name):
-    ours, theirs = (
-        [(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()]
-        for f in (getattr(fastsel, name), getattr(np, name))
-    )
-    added = [p for p in ours if p[0] in OPERATORS[name].extra_arguments]
-    assert [p for p in ours if p not in added] == theirs
-    assert added == [("axis", inspect.Parameter.KEYWORD_ONLY, None)]
-
 
 # The argument kind.
 
@@ -95,10 +82,6 @@ def test_assume_unique_of_distinct_values_equals_numpy(dtype, kernels_with_few_t
 # Array-likes and classes.
 
 
-class Plain(np.ndarray):
-    """A subclass that defines no methods."""
-
-
 # With assume_unique, setxor1d of older NumPy does not flatten the arrays.
 SETXOR1D_FLATTENS = outcome(np.setxor1d, [[1]], [2], True)[0] == "returns"
 
@@ -157,13 +140,6 @@ def test_memmap_gives_the_results_of_an_array(tmp_path, forced_kernels):
     for name in SET_FUNCTION_NAMES:
         result = getattr(fastsel, name)(mapped, [1, 5, 9])
         assert_same(result, getattr(np, name)(np.asarray(mapped), [1, 5, 9]))
-
-
-class Overriding:
-    """An array of another library, which overrides NumPy's functions."""
-
-    def __array_function__(self, func, types, args, kwargs):
-        return func, types, args, kwargs
 
 
 @pytest.mark.parametrize("name", SET_FUNCTION_NAMES)

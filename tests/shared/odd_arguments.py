@@ -50,6 +50,13 @@ class DuckArray:
         return function, {*types}, [(name, id(value)) for name, value in bound.arguments.items()]
 
 
+class Overriding:
+    """An array of another library, which overrides NumPy's functions."""
+
+    def __array_function__(self, func, types, args, kwargs):
+        return func, types, args, kwargs
+
+
 class Plain(np.ndarray):
     """A subclass without methods of its own."""
 

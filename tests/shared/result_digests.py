@@ -24,8 +24,6 @@ CALLS = cases("calls") | cases("calls_for_fewer_dtypes")
 UNIQUE_KEYWORDS = [
     {"sorted": False},
     {"return_index": True, "equal_nan": False},
-    {"return_index": True, "return_inverse": True, "return_counts": True},
-    {"return_index": True, "return_inverse": True, "return_counts": True, "sorted": False},
     {"return_counts": True, "axis": 0},
 ]
 

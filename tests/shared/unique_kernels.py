@@ -28,27 +28,25 @@ def search_for(keys, rows=None, *, threads=1, expected=None, **outputs):
     return search
 
 
-def keys_of(array, rule=INTEGER_RULE, unequal=None, seeds=SEEDS):
+def keys_of(array, rule=INTEGER_RULE, seeds=SEEDS):
     """The Keys of an array; each row is a key."""
-    return Keys(array, rule if isinstance(rule, Rule) else Rule(*rule), seeds, unequal)
+    return Keys(array, rule if isinstance(rule, Rule) else Rule(*rule), seeds)
 
 
 def make_tables(
     array, *, rule=INTEGER_RULE, seeds=SEEDS, max_groups=1 << 20, expected=0, threads=1, **outputs
 ):
     """The tables of `array`, before keys are added to them; each row is a key."""
-    keys = keys_of(array, rule, seeds=seeds)
+    keys = keys_of(array, rule, seeds)
     tables = Tables(search_for(keys, threads=threads, expected=max(1, expected), **outputs))
     tables.max_groups = max_groups
     return tables
 
 
-def make_partitions(
-    array, *, rule=INTEGER_RULE, unequal=None, seeds=SEEDS, expected=1, threads=1, **outputs
-):
+def make_partitions(array, *, expected=1, threads=1, **outputs):
     """The partitions of `array`, before its keys are scattered; each row is a key."""
-    keys = keys_of(array, rule, unequal, seeds)
-    return Partitions(search_for(keys, threads=threads, expected=expected, index=True, **outputs))
+    search = search_for(keys_of(array), threads=threads, expected=expected, index=True, **outputs)
+    return Partitions(search)
 
 
 def scatter_by_hash(keys, *, positions=True, threads=1):
@@ -112,14 +110,12 @@ def estimate(keys):
     return search_for(keys).expected
 
 
-def find_few(
-    array, *, equal_nan=True, seeds=SEEDS, index=False, inverse=False, counts=False, ascending=False
-):
+def find_few(array, *, equal_nan=True, index=False, inverse=False, counts=False, ascending=False):
     """(values, index, inverse, counts) of few items; None if a hash table takes too many probes, or
     if the values would have to be sorted by the caller."""
     flags = index, inverse, counts
     rule = _keys.loaded_rule(array.dtype, equal_nan)
-    result = unique_of_few(array, rule, seeds, *flags, ascending, None)
+    result = unique_of_few(array, rule, SEEDS, *flags, ascending, None)
     if result is None:
         return None
     values, *outputs = result if any(flags) else (result,)

@@ -22,14 +22,10 @@ THREADS = (1, 2, 3, 7)
 FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
-def dtype_of(name):
-    return np.dtype(ML_DTYPES.get(name, name))
-
-
-def random_items(name, size, groups, seed=0):
+def random_items(name, size, groups):
     """Items of 1 or 2 bytes with random bits; floats may be -0.0, or NaN with any bits."""
-    dtype = dtype_of(name)
-    rng = np.random.default_rng(seed)
+    dtype = np.dtype(ML_DTYPES.get(name, name))
+    rng = np.random.default_rng(size)
     words = rng.integers(0, 1 << 8 * dtype.itemsize, groups)
     return words[rng.integers(0, groups, size)].astype(f"u{dtype.itemsize}").view(dtype)
 
@@ -69,7 +65,7 @@ def check_outputs(array, rules):
 def test_narrow_dtypes_equal_the_reference(name, forced_kernels):
     for size in (*EDGE_SIZES, 20_000):
         for groups in (1, 5, 70_000)[size % 2 :]:
-            array = random_items(name, size, groups, size)
+            array = random_items(name, size, groups)
             rules = [{"sorted": False}, {"sorted": True}]
             if array.dtype.kind == "f":
                 rules.append({"sorted": False, "equal_nan": False})

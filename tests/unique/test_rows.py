@@ -25,10 +25,10 @@ ROW_DTYPES = [name for name, dtype in DTYPES.items() if not dtype.hasobject and 
 nan = np.nan
 
 
-def rows_of(name, count, width, groups, seed=0):
+def rows_of(name, count, width, groups):
     """Random rows of at most `groups` groups."""
-    rng = np.random.default_rng([count, width, groups, seed])
-    pool = grouped(name, groups * width, max(groups * width // 3, 1), seed).reshape(groups, width)
+    rng = np.random.default_rng([count, width, groups])
+    pool = grouped(name, groups * width, max(groups * width // 3, 1)).reshape(groups, width)
     if groups > 1:  # pairs of groups have equal first halves
         pool[1::2, : width // 2] = pool[::2, : width // 2][: len(pool) // 2]
     return pool[rng.integers(groups, size=count)] if groups < count else pool[:count]
