@@ -182,9 +182,7 @@ def one_axis(name, x, axes=None):
     sizes = tuple(
         math.prod(sizes[k] for sizes, k in zip(x.chunks, lead, strict=False)) for lead in leading
     )
-    chunks = (sizes, *x.chunks[axes:])
-    meta = np.empty((0,) * len(chunks), x.dtype)
-    return da.Array(layer(flat_name, tasks, x), flat_name, chunks, meta=meta)
+    return array_of(flat_name, tasks, (sizes, *x.chunks[axes:]), x.dtype, x)
 
 
 def _flatten(axes, block):
@@ -280,8 +278,22 @@ def layer(name, tasks, *sources):
     return HighLevelGraph.from_collections(name, unfused(tasks, known_keys), dependencies=sources)
 
 
-def output(graph, base, name, tasks, chunks, dtype):
-    """A dask array of these tasks. Their arguments may be keys of the layer `base` of the graph."""
-    tasks = unfused(tasks, graph.layers[base])
+def array_of(name, tasks, chunks, dtype, *sources):
+    """A dask array of these tasks, a dict by key. Their arguments may be keys of the blocks of
+    `sources`."""
+    return _array(layer(name, tasks, *sources), name, chunks, dtype)
+
+
+def output(graph, base, part, tasks, chunks, dtype):
+    """A dask array of these tasks, one for each of its blocks in C order. Their arguments may be
+    keys of the layer `base` of the graph. The array is named for the layer and its `part`."""
+    name = f"{part}-{base}"
+    keys = [(name, *block) for block in np.ndindex(*map(len, chunks))]
+    tasks = unfused(dict(zip(keys, tasks, strict=True)), graph.layers[base])
     graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {base}})
-    return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))
+    return _array(graph, name, chunks, dtype)
+
+
+def _array(graph, name, chunks, dtype):
+    # Zeros: dask makes names of later steps from the meta, which has an item if the array is 0-d.
+    return da.Array(graph, name, chunks, meta=np.zeros((0,) * len(chunks), dtype))

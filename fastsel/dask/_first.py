@@ -13,9 +13,9 @@ from fastsel._positions import _first
 from fastsel.dask._blocks import (
     DaskArrayLike,
     Location,
+    array_of,
     blocks,
     checked_array,
-    layer,
     locations,
     task,
 )
@@ -73,10 +73,9 @@ def first_nonzero(
     for block, key in blocks(x).items():
         tasks[name, *block] = task(_first_in_block, key, where[block], axes=axes)
     chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
-    meta = np.zeros((0,) * x.ndim, np.intp)
-    result = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
+    found = array_of(name, tasks, chunks, np.intp, x)
     result = da.reduction(
-        result, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=meta
+        found, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=found._meta
     )
     return result.map_blocks(_or_minus_one, dtype=np.intp, meta=result._meta)
 

@@ -15,9 +15,9 @@ from fastsel._core import _numpy
 from fastsel._gather import _gather
 from fastsel.dask._blocks import (
     DaskArrayLike,
+    array_of,
     check_known,
     checked_array,
-    layer,
     shared_dtype,
     task,
     unknown,
@@ -130,14 +130,11 @@ def _gathered(data, rows, batch, depth, in_memory):
     bounds = tuple(tuple(np.cumsum((0, *sizes)).tolist()) for sizes in indexed)
     grid = tuple(map(len, indexed))
     trailing = data.chunks[batch + depth :]
-    starts = None
-    if not any(map(unknown, rows.chunks)):
-        starts = [np.cumsum((0, *sizes)).tolist() for sizes in rows.chunks[:-1]]
+    starts = [np.cumsum((0, *sizes)).tolist() for sizes in rows.chunks[:-1]]
+    known = not any(map(unknown, rows.chunks))
     tasks = {}
     for block in np.ndindex(rows.numblocks[:-1]):
-        start = None
-        if starts is not None:
-            start = tuple(s[k] for s, k in zip(starts, block, strict=True))
+        start = tuple(s[k] for s, k in zip(starts, block, strict=True)) if known else None
         target = Target(data.shape, batch, bounds, start, block)
         addressed = range(math.prod(grid))
         source = (rows.name, *block, 0)
@@ -165,9 +162,7 @@ def _gathered(data, rows, batch, depth, in_memory):
                 tail_shape=tail_shape,
                 dtype=data.dtype,
             )
-    chunks = (*rows.chunks[:-1], *trailing)
-    meta = np.empty((0,) * len(chunks), data.dtype)
-    return da.Array(layer(name, tasks, data, rows), name, chunks, meta=meta)
+    return array_of(name, tasks, (*rows.chunks[:-1], *trailing), data.dtype, data, rows)
 
 
 def _located(indices, target):

@@ -10,7 +10,15 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel._sets._axis import checked_axis_of_shapes
-from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked_array, layer, one_block, task
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    array_of,
+    bands,
+    blocks,
+    checked_array,
+    one_block,
+    task,
+)
 from fastsel.dask._unique import unique
 
 
@@ -68,22 +76,15 @@ def index_in(
         few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
         fastsel.index_in(*few, axis=0)  # raises the errors of the dtypes
         x = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
-    index = None
-    if is_lazy:
-        tests, index = unique(tests, return_index=True, axis=axis, sorted=False)
-    sources = [(tests.name, *(0,) * tests.ndim)]
-    arrays = [x, tests]
-    if index is not None:
-        sources.append((index.name, 0))
-        arrays.append(index)
-    name = f"fastsel-index-in-{tokenize(x.name, tests.name, axis)}"
+    found = unique(tests, return_index=True, axis=axis, sorted=False) if is_lazy else [tests]
+    sources = [(array.name, *(0,) * array.ndim) for array in found]
+    name = f"fastsel-index-in-{tokenize(x.name, found[0].name, axis)}"
     axes = x.ndim if axis is None else 1
     tasks = {
         (name, *block[:axes]): task(_index_in_block, key, *sources, axis=axis)
         for block, key in blocks(x).items()
     }
-    meta = np.empty((0,) * axes, np.intp)
-    return da.Array(layer(name, tasks, *arrays), name, x.chunks[:axes], meta=meta)
+    return array_of(name, tasks, x.chunks[:axes], np.intp, x, *found)
 
 
 def _index_in_block(block, tests, index=None, axis=None):

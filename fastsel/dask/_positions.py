@@ -16,6 +16,7 @@ from fastsel._core import _gate, _numpy
 from fastsel._positions import _coordinates, _positions
 from fastsel.dask._blocks import (
     DaskArrayLike,
+    array_of,
     bands,
     blocks,
     check_known,
@@ -264,8 +265,7 @@ def count_nonzero(
     count = task(_count_all_in_block) if counts_all else task(_count_along_in_block, axes=axes)
     tasks = {(name, *block): (*count, key) for block, key in blocks(x).items()}
     chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
-    meta = np.empty((0,) * x.ndim, np.intp)
-    counts = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
+    counts = array_of(name, tasks, chunks, np.intp, x)
     return counts.sum(axis=axes, keepdims=bool(keepdims))
 
 
@@ -306,14 +306,11 @@ def _call_on_each_band(step, x, function, dtype):
     return x, layer(name, tasks, x), name
 
 
-def _as_one_array(x, graph, name, step, get, dtype, row_shape=()):
+def _as_one_array(x, graph, name, part, get, dtype, row_shape=()):
     """One dask array: `get` makes each of its blocks from the result of a task of the graph."""
-    output_name = f"{step}-{name}"
-    tasks = {
-        (output_name, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)
-    }
+    tasks = [(get, (name, k)) for k in range(x.npartitions)]
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
-    return output(graph, name, output_name, tasks, chunks, dtype)
+    return output(graph, name, part, tasks, chunks, dtype)
 
 
 def _itself(result):

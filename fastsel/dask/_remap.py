@@ -11,9 +11,9 @@ from fastsel._core import _gate
 from fastsel._sets._remap import NO_DEFAULT, as_stored, check_default, check_keys, missing
 from fastsel.dask._blocks import (
     DaskArrayLike,
+    array_of,
     blocks,
     checked_array,
-    layer,
     locations,
     one_block,
     rechunked,
@@ -94,8 +94,7 @@ def remap(
             sources.append((defaults.name, *((0,) * defaults.ndim if is_one else block_of_result)))
         tasks[(name, *block_of_result)] = task(_remap_block, *sources, **options)
     sources = [array for array in (x, keys, values, defaults) if array is not None]
-    meta = np.empty((0,) * len(shape), values.dtype)
-    return da.Array(layer(name, tasks, *sources), name, x.chunks + rows, meta=meta)
+    return array_of(name, tasks, x.chunks + rows, values.dtype, *sources)
 
 
 def _defaults(default, x, values, shape):

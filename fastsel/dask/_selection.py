@@ -14,11 +14,11 @@ import fastsel
 from fastsel._core import _numpy
 from fastsel.dask._blocks import (
     DaskArrayLike,
+    array_of,
     bands,
     blocks,
     checked_array,
     empty,
-    layer,
     one_axis,
     rechunked,
     stand_in,
@@ -229,7 +229,7 @@ def _with_shape_check(mask, x):
         (name, *block): task(_check_block_shape, key, (x.name, *block, *rest))
         for block, key in blocks(mask).items()
     }
-    return da.Array(layer(name, tasks, mask, x), name, mask.chunks, meta=mask._meta)
+    return array_of(name, tasks, mask.chunks, bool, mask, x)
 
 
 def _check_block_shape(mask, block):
@@ -247,7 +247,7 @@ def _selected(condition, x, axis):
         x = x[(*[slice(None)] * axis, slice(condition.shape[0]))]
     sizes, size = x.chunks[axis], x.shape[axis]
     if isinstance(condition, da.Array):
-        condition, lengths = _fitted(condition, sizes, size, axis), np.nan
+        condition, lengths = _fitted(condition, sizes, size, axis), (np.nan,) * len(sizes)
     else:
         if unknown(sizes):
             raise ValueError(
@@ -266,9 +266,8 @@ def _selected(condition, x, axis):
         (name, *block): task(_compress_block, key, (condition.name, block[axis]), axis=axis)
         for block, key in blocks(x).items()
     }
-    lengths = lengths if isinstance(lengths, tuple) else (np.nan,) * len(sizes)
     chunks = (*x.chunks[:axis], lengths, *x.chunks[axis + 1 :])
-    result = da.Array(layer(name, tasks, x, condition), name, chunks, meta=x._meta)
+    result = array_of(name, tasks, chunks, x.dtype, x, condition)
     if len(lengths) > 1 and sum(lengths) == 1:
         # dask takes an axis of length 1 for one block, and broadcasts the first one.
         block = lengths.index(1)
@@ -325,8 +324,7 @@ def _with_check_beyond(condition, count_beyond, axis):
         (name, *block): task(_check_beyond, key, (count_beyond.name,), **options)
         for block, key in blocks(condition).items()
     }
-    graph = layer(name, tasks, condition, count_beyond)
-    return da.Array(graph, name, condition.chunks, meta=condition._meta)
+    return array_of(name, tasks, condition.chunks, condition.dtype, condition, count_beyond)
 
 
 def _check_beyond(block, count_beyond, axis, size):

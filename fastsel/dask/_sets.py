@@ -14,11 +14,12 @@ from fastsel._core import _numpy
 from fastsel._sets._axis import checked_axis_of_shapes
 from fastsel.dask._blocks import (
     DaskArrayLike,
+    array_of,
     bands,
     blocks,
     checked_array,
-    layer,
     one_axis,
+    one_block,
     stand_in,
     task,
 )
@@ -93,8 +94,7 @@ def isin(
     if isinstance(test_elements, da.Array):
         tests = unique(checked_array("test_elements", test_elements), sorted=False)
     else:
-        tests = np.asarray(test_elements).ravel()
-        tests = da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
+        tests = one_block("test_elements", np.asarray(test_elements).ravel())
     _numpy.isin(stand_in(x).ravel()[:0], stand_in(tests), kind=kind)
     _check_comparison(x.dtype, tests.dtype)
     name = f"fastsel-isin-{tokenize(x.name, tests.name, bool(invert), kind)}"
@@ -102,8 +102,7 @@ def isin(
         (name, *block): task(_isin_block, key, (tests.name, 0), invert=bool(invert), kind=kind)
         for block, key in blocks(x).items()
     }
-    meta = np.empty((0,) * x.ndim, bool)
-    return da.Array(layer(name, tasks, x, tests), name, x.chunks, meta=meta)
+    return array_of(name, tasks, x.chunks, bool, x, tests)
 
 
 @overload
@@ -365,8 +364,7 @@ def _isin_of_slices(x, tests, axis, invert):
         (name, block[0]): task(_isin_block, key, tests_key, invert=invert, axis=0)
         for block, key in blocks(rows).items()
     }
-    graph = layer(name, tasks, rows, distinct)
-    return da.Array(graph, name, rows.chunks[:1], meta=np.empty(0, bool))
+    return array_of(name, tasks, rows.chunks[:1], bool, rows, distinct)
 
 
 def _of_distinct(function, dtype, axis, *arrays):
@@ -382,8 +380,7 @@ def _of_distinct(function, dtype, axis, *arrays):
         for k, size in enumerate(like.shape)
     )
     tasks = {(name, *(0,) * like.ndim): task(function, *keys, **options)}
-    meta = np.empty((0,) * like.ndim, dtype)
-    return da.Array(layer(name, tasks, *arrays), name, chunks, meta=meta)
+    return array_of(name, tasks, chunks, dtype, *arrays)
 
 
 def _index1_of_common(index, one, other, axis=None):

@@ -25,12 +25,10 @@ class Graph:
     def __init__(self, x, name, rule):
         self.name = name
         self.rule = rule
-        self.tasks = {}
         # A function for each stage. It takes the keys of tasks that return the numbers of the
         # stage's output groups, and adds tasks that return the numbers of its input groups.
         self.functions_of_stages = []
-        self.locations, tasks = locations(x, name)
-        self.tasks.update(tasks)
+        self.locations, self.tasks = locations(x, name)
         self.any_location = next(iter(self.locations.values()))
         self.leaves = [
             self.add("leaf", block, task(_groups.leaf, key, self.locations[block], rule=rule))

@@ -16,7 +16,6 @@ from fastsel.dask import _stages
 from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
-    blocks,
     checked_array,
     layer,
     one_axis,
@@ -396,11 +395,7 @@ def _checked_axis(x, axis):
 
 
 def _check_at_least(name, value, least):
-    try:
-        fits = operator.index(value) >= least
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
-    if not fits:
+    if _gate.integer(name, value) < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
 
 
@@ -418,11 +413,9 @@ def _outputs(x, rule, split_every, partitions):
     tasks = layer(name, graph.tasks, x)
 
     def of_groups(part, dtype, shape=()):
-        output_name = f"{part}-{name}"
         get = operator.attrgetter(f"groups.{part}")
-        keys = {(output_name, k) + (0,) * len(shape): (get, key) for k, key in enumerate(last)}
         chunks = ((np.nan,) * len(last), *((size,) for size in shape))
-        return output(tasks, name, output_name, keys, chunks, dtype)
+        return output(tasks, name, part, [(get, key) for key in last], chunks, dtype)
 
     found = {
         "values": of_groups("values", x.dtype, x.shape[1:] if rule.rows else ()),
@@ -434,16 +427,8 @@ def _outputs(x, rule, split_every, partitions):
         for part, chunks, part_tasks in zip(
             ("indices", "offsets"), (sizes, (np.nan,) * len(last)), by_group, strict=True
         ):
-            output_name = f"{part}-{name}"
-            keys = {(output_name, k): part_task for k, part_task in enumerate(part_tasks)}
-            found[part] = output(tasks, name, output_name, keys, (chunks,), np.intp)
+            found[part] = output(tasks, name, part, part_tasks, (chunks,), np.intp)
     elif rule.inverse:
-        output_name = f"inverse-{name}"
-        block_numbers = [block[:1] if rule.rows else block for block in blocks(x)]
-        keys = {
-            (output_name, *numbers): inverse_task
-            for numbers, inverse_task in zip(block_numbers, inverse_tasks, strict=True)
-        }
         chunks = x.chunks[:1] if rule.rows else x.chunks
-        found["inverse"] = output(tasks, name, output_name, keys, chunks, np.intp)
+        found["inverse"] = output(tasks, name, "inverse", inverse_tasks, chunks, np.intp)
     return found
