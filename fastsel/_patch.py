@@ -53,15 +53,13 @@ _NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 # The usual classes that do not override NumPy's functions: they need no further check.
 NOT_OVERRIDING = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
-# Code that runs before any other check: NumPy counts small arrays in so little time that one more
-# Python call in between is noticeable. The kernel returns None for arrays that it does not serve.
+# The first lines of count_nonzero: NumPy counts small arrays in so little time that one more Python
+# call in between is noticeable. The kernel returns None for arrays that it does not serve.
 COUNT = bitmask.count_nonzero
-AT_ONCE = {
-    "count_nonzero": (
-        "axis is None and keepdims is False",
-        "_fastsel.COUNT(a)",
-    )
-}
+COUNT_AT_ONCE = """\
+    if axis is None and keepdims is False and (found := _fastsel.COUNT(a)) is not None:
+        return found
+"""
 
 _lock = threading.RLock()  # a signal handler of the thread that holds it may patch, too
 _patches = 0
@@ -204,10 +202,7 @@ def _code(name):
     arrays = [p.name for p in parameters if p.name in OPERATORS[name].arrays]
     signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
     no_override = " and ".join(f"type({array}) in _fastsel.NOT_OVERRIDING" for array in arrays)
-    at_once = ""
-    if name in AT_ONCE:
-        condition, call = AT_ONCE[name]
-        at_once = f"    if {condition} and (found := {call}) is not None:\n        return found\n"
+    at_once = COUNT_AT_ONCE if name == "count_nonzero" else ""
     source = (
         f"def {name}{signature}:\n{at_once}"
         f"    if {no_override}:\n"

@@ -1,4 +1,4 @@
-"""The chart of speed-ups: heat maps with a row for each operator and a column for each size.
+"""The chart of speed-ups: a heat map with a row for each operator and a column for each size.
 
 A *field* shows the ratios of one operator and size. Sizes are rounded to powers of ten, or exact.
 matplotlib is imported only to draw.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +22,7 @@ SUFFIXES = (".png", ".svg")
 FIELD_WIDTH, FIELD_HEIGHT = 0.86, 0.42
 LABELS_WIDTH = 2.5
 MIN_WIDTH = 6.0  # for the text at the foot
-HEADINGS_HEIGHT, LINE_HEIGHT = 0.85, 0.17
+HEADING_HEIGHT, LINE_HEIGHT = 0.85, 0.17
 FOOT_HEIGHT = 0.62
 DEEPEST_RATIO = 30  # ratios from here on get the deepest blue, their inverses the deepest red
 NO_LOSS = 0.995  # from this ratio on, the chart shows at least 1.0x
@@ -40,38 +40,35 @@ def check_chart_file(path: Path) -> None:
 
 
 def draw_speed_ups(
-    path: Path, panels: Mapping[str, Iterable[Point]], caption: str, exact: bool = False
+    path: Path, heading: str, points: Iterable[Point], caption: str, exact: bool = False
 ) -> None:
-    """Write the chart to a .png or .svg file: panels side by side, with the same rows.
+    """Write the chart of the points to a .png or .svg file.
 
-    `panels` maps headings to points. A field shows the geometric mean of its ratios and, if there
-    are several, the smallest and the largest one below it. A field whose mean is below NO_LOSS is
-    red, and so is the text of a smallest ratio below NO_LOSS. A field without a measurement is left
-    blank. Sizes are rounded to powers of ten unless they are `exact`.
+    A field shows the geometric mean of its ratios and, if there are several, the smallest and the
+    largest one below it. A field whose mean is below NO_LOSS is red, and so is the text of a
+    smallest ratio below NO_LOSS. A field without a measurement is left blank. Sizes are rounded to
+    powers of ten unless they are `exact`.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
-    fields = {heading: grouped(points, exact) for heading, points in panels.items()}
-    operators = list(dict.fromkeys(operator for panel in fields.values() for operator, _ in panel))
-    sizes = sorted({size for panel in fields.values() for _, size in panel})
-    columns = len(fields) * len(sizes)
-    headings_height = HEADINGS_HEIGHT + LINE_HEIGHT * max(name.count("\n") for name in fields)
-    height = headings_height + FOOT_HEIGHT + FIELD_HEIGHT * len(operators)
-    width = max(MIN_WIDTH, LABELS_WIDTH + FIELD_WIDTH * columns + 0.35 * len(fields))
+    fields = grouped(points, exact)
+    operators = list(dict.fromkeys(operator for operator, _ in fields))
+    sizes = sorted({size for _, size in fields})
+    heading_height = HEADING_HEIGHT + LINE_HEIGHT * heading.count("\n")
+    height = heading_height + FOOT_HEIGHT + FIELD_HEIGHT * len(operators)
+    width = max(MIN_WIDTH, LABELS_WIDTH + FIELD_WIDTH * len(sizes) + 0.35)
     figure = Figure((width, height))
-    grid = figure.subplots(1, len(fields), squeeze=False, sharey=True)[0]
+    axes = figure.subplots()
     figure.subplots_adjust(
         left=LABELS_WIDTH / width,
         right=1 - 0.15 / width,
         bottom=FOOT_HEIGHT / height,
-        top=1 - headings_height / height,
-        wspace=0.08,
+        top=1 - heading_height / height,
     )
-    for axes, (heading, panel) in zip(grid, fields.items(), strict=True):
-        draw_panel(axes, panel, operators, sizes)
-        axes.set_title(f"{heading}\nby number of items", fontsize=10, pad=22)
-    grid[0].set_yticks(range(len(operators)), operators)
+    draw_fields(axes, fields, operators, sizes)
+    axes.set_title(f"{heading}\nby number of items", fontsize=10, pad=22)
+    axes.set_yticks(range(len(operators)), operators)
     explained = "Large: geometric mean. Small: least to greatest. Red: slower. Blank: not measured."
     figure.text(0.15 / width, 0.13 / height, f"{explained}\n{caption}", fontsize=8, color="0.3")
     # A fixed salt and no date, so that the same results give the same file.
@@ -91,7 +88,7 @@ def grouped(points: Iterable[Point], exact: bool) -> dict[tuple[str, Size], list
     return fields
 
 
-def draw_panel(axes, fields, operators, sizes) -> None:
+def draw_fields(axes, fields, operators, sizes) -> None:
     """Draw one field for each operator and size."""
     for row, operator in enumerate(operators):
         for column, size in enumerate(sizes):

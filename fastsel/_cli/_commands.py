@@ -126,7 +126,7 @@ def bench(options: argparse.Namespace) -> int:
         heading = "times as fast as NumPy"
         if not embedded:
             heading = f"{names_of(options)}\n{heading}"
-        draw_speed_ups(options.plot, {heading: points}, caption, exact=not embedded)
+        draw_speed_ups(options.plot, heading, points, caption, exact=not embedded)
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
 
 
