@@ -21,7 +21,6 @@ threads are timed in turns; times are medians.
 """
 
 import argparse
-import functools
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -197,13 +196,9 @@ def sets(size):
 
 
 def call(function, *arrays, **arguments):
-    return with_threads(functools.partial(function, *arrays, **arguments))
-
-
-def with_threads(function):
     def call_with_threads(threads):
         with fastsel.threads(threads):
-            function()
+            function(*arrays, **arguments)
 
     return call_with_threads
 

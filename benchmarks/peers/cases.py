@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
     @property
     def axis(self):
-        """The axis of compress: None for one-dimensional data."""
+        """The axis of compress and unique: None for one-dimensional data."""
         return None if self.x.ndim == 1 else self.cell.axis
 
     @property
@@ -129,7 +129,7 @@ def operator_call(functions, case):
         keywords["axis"] = 0
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
-        keywords["axis"] = 0 if "rows" in op else None
+        keywords["axis"] = case.axis
     if op in GROUPED:
         keywords["sorted"] = case.sorted
     names = {"count_along": "count_nonzero", "nonzero_int32": "nonzero", "isin_rows": "isin"}

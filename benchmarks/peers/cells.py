@@ -20,14 +20,9 @@ SELECTION = (
     "extract",
     "boolean_mask",
 )
-UNIQUE = (
-    "unique_sorted",
-    "unique_first",
-    "unique_counts",
-    "unique_all",
-    "unique_rows",
-    "unique_rows_first",
-)
+UNIQUE_ITEMS = ("unique_sorted", "unique_first", "unique_counts", "unique_all")
+UNIQUE_ROWS = ("unique_rows", "unique_rows_first")
+UNIQUE = (*UNIQUE_ITEMS, *UNIQUE_ROWS)
 GROUPED = ("group_indices", "group_indices_first")
 SETS = ("isin", "index_in", "remap", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
@@ -123,19 +118,13 @@ PARTS = {
     "compress": ("dtype", "size", "width", "axis", "layout", "density", "distribution"),
     "extract": ("dtype", "size", "layout", "density", "distribution"),
     "boolean_mask": ("dtype", "size", "width", "layout", "density", "distribution"),
-    "unique_sorted": VALUE_PARTS,
-    "unique_first": VALUE_PARTS,
-    "unique_counts": VALUE_PARTS,
-    "unique_all": VALUE_PARTS,
-    **dict.fromkeys(GROUPED, VALUE_PARTS),
-    "unique_rows": ROW_PARTS,
-    "unique_rows_first": ROW_PARTS,
+    **dict.fromkeys((*UNIQUE_ITEMS, *GROUPED, *DASK_UNIQUE), VALUE_PARTS),
+    **dict.fromkeys(UNIQUE_ROWS, ROW_PARTS),
     **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
     "isin_rows": ("dtype", "size", "width", "tests"),
     "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
     **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
     **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
-    **dict.fromkeys(DASK_UNIQUE, VALUE_PARTS),
     "dask_gather_nd": ("dtype", "size"),
 }
 

@@ -12,13 +12,14 @@ from collections import defaultdict
 from bars import CODE, FONT, MARGIN, WIDTH, conditions, quiet, text
 from cells import CALLS
 
+from fastsel._cli._chart import DEEPEST_RATIO, NO_LOSS, short_ratio, text_color_on
+
 TITLE = "Times as fast as NumPy"
 SIZES = {4: "to 1e4", 5: "1e5", 6: "1e6", 7: "1e7"}  # decimal exponent: heading
 BEST = "best peer"
 NAME_SIZE = 11  # of the font, with which the longest call fits beside the fields
 FIELD, ROW, HEADING, FOOT = 41, 23, 82, 90  # in pixels
-NO_LOSS = 0.995  # from this ratio on, the ratio is printed as at least 1.0
-DEEPEST_RATIO = 30  # ratios from here on have the deepest blue, their inverses the deepest red
+INKS = {"black": "#000000", "white": "#ffffff"}
 FIRST_FIELD = WIDTH - 6 - FIELD * (len(SIZES) + 1)
 NOTES = (
     "Geometric means of the inputs. Red and bold: slower.",
@@ -73,21 +74,14 @@ def field(x, y, ratio, scheme):
     deepest = scheme.fastsel if ratio >= NO_LOSS else scheme.slower
     strength = min(1.0, abs(math.log(ratio)) / math.log(DEEPEST_RATIO))
     color = mixed(scheme.background, deepest, 0.1 + 0.9 * strength)
-    ink = max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, color))
+    ink = INKS[text_color_on([part / 255 for part in channels(color)])]
     weight = "normal" if ratio >= NO_LOSS else "bold"
     yield (
         f"<rect x='{x + 1}' y='{y + 1}' width='{FIELD - 2}' height='{ROW - 2}' rx='2' "
         f"fill='{color}'/>"
     )
     style = f"text-anchor='middle' font-weight='{weight}' fill='{ink}'"
-    yield text(x + FIELD / 2, y + 16, short(ratio), style)
-
-
-def short(ratio):
-    """The ratio with two decimals below 1, one below 10, and none from 10 on."""
-    if ratio < NO_LOSS:
-        return f"{ratio:.2f}"
-    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
+    yield text(x + FIELD / 2, y + 16, short_ratio(ratio), style)
 
 
 def mixed(first, second, share):
@@ -98,15 +92,3 @@ def mixed(first, second, share):
 
 def channels(color):
     return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
-
-
-def contrast(first, second):
-    """The contrast of two colours, from 1 to 21, as WCAG defines it."""
-    dark, light = sorted([luminance(first), luminance(second)])
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(color):
-    parts = [part / 255 for part in channels(color)]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

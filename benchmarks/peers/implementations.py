@@ -28,14 +28,6 @@ def nonzero_coordinates(x):
     return len(rows), coordinates
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, sorted=True, **rest):
-    """numpy.unique; ``sorted=False`` returns the values in order of first occurrence."""
-    if sorted:
-        return np.unique(ar, return_index, return_inverse, return_counts, **rest)
-    values, index = np.unique(ar, return_index=True, **rest)
-    return values[np.argsort(index)]
-
-
 def group_indices(ar, sorted=True):
     """The positions of each group, by a stable argsort of the inverse; ``sorted=False`` returns the
     groups in order of first occurrence."""
@@ -59,7 +51,6 @@ def from_dense(a, format):
 NUMPY = SimpleNamespace(
     **vars(_bench.NUMPY)
     | {
-        "unique": unique,
         "group_indices": group_indices,
         "gather_nd": gather_nd,
         "nonzero_coordinates": nonzero_coordinates,

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from implementations import index_arrays
-from peers import UnsupportedError, thread_count
+from peers import require, thread_count
 
 BLOCKS = 10
 MATRIX_BYTES = 4e9
@@ -58,8 +58,9 @@ def dask_array(case):
     """dask.array's functions; for an operator that it lacks, the code that its users write."""
     import dask.array as da
 
-    if case.cell.op == "dask_unique_inverse" and case.x.size * case.cell.groups > MATRIX_BYTES:
-        raise UnsupportedError("makes a matrix of items x groups, here more than 4 GB")
+    if case.cell.op == "dask_unique_inverse":
+        matrix_bytes = case.x.size * case.cell.groups
+        require(matrix_bytes <= MATRIX_BYTES, "makes a matrix of items x groups of over 4 GB")
     return SimpleNamespace(
         nonzero=da.nonzero,
         flatnonzero=da.flatnonzero,

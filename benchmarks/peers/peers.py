@@ -27,6 +27,12 @@ class UnsupportedError(Exception):
     """The peer cannot run this cell, or would take too much time or memory."""
 
 
+def require(condition, reason):
+    """Raise an UnsupportedError with the reason unless the condition holds."""
+    if not condition:
+        raise UnsupportedError(reason)
+
+
 def missing_packages(peer):
     """The packages of this peer that are not installed."""
     return [package for package in PACKAGES[peer] if find_spec(package) is None]
@@ -62,8 +68,7 @@ def beforehand(make, a):
 
 def vector(case):
     """The one-dimensional data, for a peer whose columns have one dimension."""
-    if case.x.ndim > 1:
-        raise UnsupportedError("one dimension only")
+    require(case.x.ndim == 1, "one dimension only")
     return case.x
 
 

@@ -51,11 +51,10 @@ def race(calls, seconds):
     finally:
         if enabled:
             gc.enable()
-    return {name: timing_of(times) for name, times in samples.items()}
-
-
-def timing_of(times):
-    return Timing(statistics.median(times), min(times), len(times))
+    return {
+        name: Timing(statistics.median(times), min(times), len(times))
+        for name, times in samples.items()
+    }
 
 
 def take_samples(call, seconds):

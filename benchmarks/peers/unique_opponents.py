@@ -3,14 +3,14 @@
 import functools
 
 import numpy as np
+from cells import GROUPED, UNIQUE_ROWS
 from implementations import NUMPY
-from peers import UnsupportedError, container, tensor, thread_count
+from peers import container, require, tensor, thread_count
 from registry import opponent
 
 # With more groups, SciPy takes minutes.
 MAX_VALUE_INDICES = 10_000
 VALUES = ("unique_sorted", "unique_first")
-ROWS = ("unique_rows", "unique_rows_first")
 
 
 # unique values; for a sorted result, a peer without a defined order sorts its distinct values
@@ -28,8 +28,7 @@ def numpy_unique_values(case):
 
 @opponent("numpy", "unique_first", "unique_rows_first", variant="first")
 def numpy_unique_first(case):
-    axis = None if case.x.ndim == 1 else 0
-    return lambda: NUMPY.unique(case.x, axis=axis, sorted=False)
+    return lambda: NUMPY.unique(case.x, axis=case.axis, sorted=False)
 
 
 @opponent("numpy", "unique_sorted", variant="sort, mask")
@@ -106,8 +105,10 @@ def duckdb_unique(case):
 def fastremap_unique(case):
     import fastremap
 
-    if case.x.dtype.kind == "i" and case.x.dtype.itemsize < 4:
-        raise UnsupportedError("fastremap 1.21 writes beyond its own arrays for int8 and int16")
+    require(
+        case.x.dtype not in (np.int8, np.int16),
+        "fastremap 1.21 writes beyond its own arrays for int8 and int16",
+    )
     return lambda: fastremap.unique(case.x)
 
 
@@ -179,9 +180,6 @@ def pandas_unique_all(case):
 # the positions of each group
 
 
-GROUPED = ("group_indices", "group_indices_first")
-
-
 @opponent("numpy", *GROUPED)
 def numpy_group_indices(case):
     return lambda: NUMPY.group_indices(case.x, sorted=case.sorted)
@@ -197,10 +195,11 @@ def joined_groups(groups):
 def scipy_value_indices(case):
     from scipy import ndimage
 
-    if case.x.dtype.kind not in "iu":
-        raise UnsupportedError("integers only")
-    if case.cell.groups > MAX_VALUE_INDICES:
-        raise UnsupportedError("an array for each group, found by a search among all groups")
+    require(case.x.dtype.kind in "iu", "integers only")
+    require(
+        case.cell.groups <= MAX_VALUE_INDICES,
+        "an array for each group, found by a search among all groups",
+    )
     return lambda: ndimage.value_indices(case.x)
 
 
@@ -238,7 +237,7 @@ def torch_unique_rows(case):
     return lambda: x.unique(dim=0)
 
 
-@opponent("pandas", *ROWS)
+@opponent("pandas", *UNIQUE_ROWS)
 def pandas_unique_rows(case):
     import pandas
 

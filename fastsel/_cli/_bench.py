@@ -87,11 +87,12 @@ class Operator:
         return read + written * (2 if self.copies else 1)
 
 
-def numpy_unique(ar, *outputs, axis=None, sorted=True):
-    """numpy.unique; for sorted=False, its values in order of first occurrence."""
+def numpy_unique(ar, *outputs, axis=None, sorted=True, **keywords):
+    """numpy.unique; for sorted=False, its values, or rows with axis=0, in order of first
+    occurrence."""
     if sorted:
-        return _numpy.unique(ar, *outputs, axis=axis)
-    values, index = _numpy.unique(ar, return_index=True)
+        return _numpy.unique(ar, *outputs, axis=axis, **keywords)
+    values, index = _numpy.unique(ar, return_index=True, axis=axis)
     return values[np.argsort(index)]
 
 
