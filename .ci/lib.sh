@@ -21,7 +21,8 @@ export SOURCE_DATE_EPOCH=1700000000
 export GOMP_SPINCOUNT=0
 
 # Names of tests that take minutes: hundreds of forks, programs of large libraries, what numba compiles,
-# sets on each chunking of dask, each allocation in four ways. They run on the wheel, not on other builds.
+# sets on each chunking of dask, each allocation in four ways. The steps oldest, serial and sanitize leave
+# them out.
 hours="again_and_again or after_fork or pool_of or order_of_imports or memory_of_the_cluster or each_allocation"
 hours+=" or results_are_those_of_python or (test_dask_sets and every_dtype)"
 
@@ -53,6 +54,8 @@ pytest() {
     "$python" -P -c "import fastsel; fastsel.show_config()" &&
         "$python" -P -m pytest -q -c "$here/pyproject.toml" --rootdir "$here" -p no:cacheprovider -p no:asyncio "$@"
 }
+# one_of N: the short check runs about one test of N, the long check each test.
+one_of() { [ "$long" ] && echo 1 || echo "$1"; }
 # The short check ends at the first failure; the long check goes on with the step.
 run_tests() {
     pytest "$@" || { [ "$long" ] && failed=1; }
@@ -82,7 +85,7 @@ planted() {
     build_again "$2" "$in_place" "${@:4}"
 }
 
-# need NAME: make what steps share, unless it is there. The first step makes it, another step waits.
+# need NAME: make what steps share, unless it is there. The first step makes it, a second one waits.
 need() {
     [ "$1" != - ] || return 0
     (
@@ -149,7 +152,7 @@ make_sanitized() {
     fresh sanitized "numpy!=2.5.0" "${tools[@]}" "scipy>=1.15" onnx
     build sanitized "$in_place" FASTSEL_SANITIZE=1 FASTSEL_CHECKED=1
 }
-# Run a command, for example pytest, with this build and the runtimes of its sanitizers.
+# under_sanitizers BUILD COMMAND...: run a command with this build, and the runtimes of its sanitizers.
 under_sanitizers() {
     LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so):$(gcc -print-file-name=libstdc++.so.6)" \
         ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \

@@ -70,10 +70,12 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    one_of = config.getoption("one_of")
-    left_out = [item for item in items if crc32(item.nodeid.encode()) % one_of]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if crc32(item.nodeid.encode()) % one_of == 0]
+    one_of = config.getoption("one_of", 1)
+    if one_of < 1:
+        raise pytest.UsageError(f"--one-of must be at least 1, got {one_of}")
+    left_out = {item for item in items if crc32(item.nodeid.encode()) % one_of}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
         for name in THREAD_UNSAFE_FIXTURES.keys() & item.fixturenames:
             item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE_FIXTURES[name]))

@@ -1,4 +1,2 @@
-one_of=10
-[ -z "$long" ] || one_of=1
 fresh oldest "$(wheel)" "numpy==2.0.*" "${tools[@]}" "scipy>=1.15"
-FASTSEL_CPU=base run_tests "${suite[@]}" --one-of=$one_of --hypothesis-profile=few -k "not ($hours)"
+FASTSEL_CPU=base run_tests "${suite[@]}" --one-of="$(one_of 10)" --hypothesis-profile=few -k "not ($hours)"

@@ -41,8 +41,11 @@ FILES = (
 
 # Classes and functions that take seconds, or have thousands of tests, and never call fastsel:
 # products of matrices, ctypes, reference cycles, pickles, files, arithmetic of masked arrays,
-# promotion of types, sorts.
+# promotion of types, sorts, percentiles of fractions. And test_count_nonzero_all, which calls
+# count_nonzero half a million times; test_count_nonzero has a part of its arrays.
 SLOW = {
+    "test_count_nonzero_all",
+    "test_percentile_gh_29003_Fraction",
     "TestDot",
     "TestCTypes",
     "TestLeaks",
@@ -106,13 +109,18 @@ def pytest_unconfigure():
     patch.undo()
 
 
+def _names(item):
+    """The names of the test's class, if it has one, and function."""
+    return {kind.__name__ for kind in (item.cls, item.function) if kind}
+
+
 def pytest_collection_modifyitems(config, items):
-    deselected = [item for item in items if (item.cls or item.function).__name__ in SLOW]
+    deselected = [item for item in items if _names(item) & SLOW]
     if config.getoption("as_installed") and calling_tests:
         deselected = [item for item in items if item.nodeid not in calling_tests]
-    deselected += [item for item in items if item.name in CHANGED and item not in deselected]
-    config.hook.pytest_deselected(items=deselected)
-    items[:] = [item for item in items if item not in set(deselected)]
+    left_out = {*deselected, *(item for item in items if item.name in CHANGED)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     for counter in (tests_of, tests_in, collected_in):
         counter.clear()
     collected_in.update(map(file_of, items))

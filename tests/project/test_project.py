@@ -1,7 +1,10 @@
 """Files beside the package agree with the package; names are shown where users look for them; no
 kernel swallows an error."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import mutate
@@ -18,6 +21,33 @@ def test_files_that_name_a_version_name_this_one(file):
     text = (ROOT / file).read_text(encoding="utf-8")
     versions = re.findall(r'^ *version: "?([\d.]+)"?$', text, re.MULTILINE)
     assert versions == [fastsel.__version__]
+
+
+def collected(*options):
+    """The names of the tests of a file that pytest collects with these options, or its error."""
+    file = ROOT / "tests" / "unique" / "test_estimate.py"
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "--collect-only", "-q", *options, str(file)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        return done.stderr.strip()
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_one_of_3_is_the_same_part_of_the_tests_in_each_run():
+    tests, part = collected(), collected("--one-of=3")
+    assert part == collected("--one-of=3")
+    assert set(part) < set(tests)
+    assert len(tests) > 2 * len(part) > 0
+
+
+def test_one_of_0_is_an_error_of_one_line():
+    assert collected("--one-of=0") == "ERROR: --one-of must be at least 1, got 0"
 
 
 def test_mutate_knows_every_kernel():

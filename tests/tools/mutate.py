@@ -139,7 +139,7 @@ TESTS = {
     "thread_trial.h": ["thread_counts"],
     "late_regions.h": ["openmp"],
 }
-# Headers that get no mutants: three compute nothing, and the comparisons of sorts.h run only if
+# Files that get no mutants: four compute nothing, and the comparisons of sorts.h run only if
 # NumPy has no quicksort of a dtype.
 WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "atomics.h", "atomics.pxd"}
 SWAPS = {
