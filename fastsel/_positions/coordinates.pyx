@@ -1,8 +1,8 @@
-"""Pass 2 of nonzero: bitmask -> for each set bit a flat index, or one coordinate per axis; or the
-number of set bits before each row.
+"""Pass 2 of nonzero: bitmask -> for each set bit a flat index, or one coordinate per axis.
+`row_starts` writes the number of set bits before each row of the array.
 
-Chunk k writes into its own rows of the output: rows offsets[k] ... offsets[k + 1] - 1; or the
-numbers for the rows that begin in the chunk.
+Chunk k writes items offsets[k] ... offsets[k + 1] - 1 of the output, or the numbers of the rows
+that begin in the chunk.
 """
 cimport cython
 cimport numpy as cnp
@@ -28,6 +28,9 @@ cdef enum:
     LONG_ROW = 128
     ROW_HITS = 2
     BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
+
+
+# ---- flat indices ------------------------------------------------------------------------
 
 
 def flatnonzero(a):

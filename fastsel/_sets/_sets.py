@@ -214,7 +214,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     if _gate.overrides(ar1) or _gate.overrides(ar2):
         return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.non_defaults(axis=axis))
     if axis is not None:
-        return unique(np.concatenate((ar1, ar2), axis), axis=axis)
+        return unique(np.concatenate(list(map(np.asarray, (ar1, ar2))), axis), axis=axis)
     return unique(np.concatenate((_native_items(ar1), _native_items(ar2)), axis=None))
 
 

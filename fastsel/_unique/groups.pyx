@@ -12,6 +12,7 @@ order, each at most once::
 
 `ranks` is None if the order of the groups stays as it is. Otherwise the caller has sorted the
 values, and ranks[g] is the new place of group g: the inverse has ranks instead of group ids.
+`relabel` writes the ranks, and `group_positions` finds the positions of few groups in an inverse.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint64_t

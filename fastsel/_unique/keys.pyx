@@ -1,4 +1,4 @@
-"""Keys and their Rule; keys.pxd has what loops read."""
+"""Keys and their Rule, and the bits of zero and NaN among values; keys.pxd has what loops read."""
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint64_t
 

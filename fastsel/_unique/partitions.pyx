@@ -105,11 +105,11 @@ cdef class Partitions(Groups):
         return 0
 
     cdef int threads_with_room(self) except -1:
-        """The number of threads, at least one, whose tables fit into the room for tables. The flags
-        are the marks and, with an inverse, the numbers of parts."""
+        """The number of threads, at least one, whose tables fit into the room for tables."""
         cdef Scatter scatter = self.scatter
         cdef Py_ssize_t nbytes = table_bytes(
             &scatter.keys, self.with_ids, scatter.room_of_part(self.expected))
+        # Flags are the marks and, with an inverse, the numbers of parts.
         cdef Py_ssize_t room = scatter.room_beside(1 + (self.inverse is not None))
         return <int>max(1, min(<Py_ssize_t>self.search.threads, room // nbytes))
 

@@ -98,6 +98,19 @@ def test_each_row_of_scaling_is_a_call_that_runs(monkeypatch):
         next(scaling.operators(2000, ["x"]))
 
 
+def test_scaling_prints_the_part_on_one_thread(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    scaling = importlib.import_module("scaling")
+    scaling.print_serial_parts(2000, ["nonzero", "copy"], 0)
+    heading, row = capsys.readouterr().out.splitlines()
+    assert heading.startswith("2e+03 items")
+    name, *numbers = row.split()
+    work, serial, speed_up = map(float, numbers)
+    assert name == "nonzero"
+    assert work >= serial >= 0
+    assert 1 <= speed_up <= 16
+
+
 def test_each_row_of_on_gpu_is_right(monkeypatch, capsys):
     """Without a peer, the row has fastsel on all threads and on one."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks" / "peers")
