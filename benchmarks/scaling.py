@@ -12,8 +12,9 @@ The times are compared with the times on the first of the --threads, which is 1 
 much work each further thread adds, also with more threads than CPUs.
 
 --serial measures the part of a call that runs on one thread. On two threads, the calling thread
-does this part and half of the rest: so the part is its CPU time less that of the other thread. "16
-threads" is the speed-up on 16 threads if they share the rest equally.
+does this part and half of the rest, and the other thread does half of the rest. So the difference
+of their CPU times is the part. "16 threads" is the speed-up on 16 threads if the threads share the
+rest equally.
 
 The row "copy" is NumPy's copy of the input's bytes on the same number of threads: an operator that
 only waits for memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
