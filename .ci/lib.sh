@@ -48,11 +48,10 @@ use() {
     python=$bin/python
 }
 
-# pytest on the installed package, or on the build in PYTHONPATH. The plugin pytest-asyncio, which only tests
-# of xarray need, is off, because it warns of its settings.
+# pytest on the installed package, or on the build in PYTHONPATH.
 pytest() {
     "$python" -P -c "import fastsel; fastsel.show_config()" &&
-        "$python" -P -m pytest -q -c "$here/pyproject.toml" --rootdir "$here" -p no:cacheprovider -p no:asyncio "$@"
+        "$python" -P -m pytest -q -c "$here/pyproject.toml" --rootdir "$here" -p no:cacheprovider "$@"
 }
 # one_of N: the short check runs about one test of N, the long check each test.
 one_of() { [ "$long" ] && echo 1 || echo "$1"; }
