@@ -58,7 +58,7 @@ def test_array_written_meanwhile_gives_valid_results(name, dtype, shape, forced_
 def test_setxor1d_merges_arrays_written_meanwhile(dtype):
     """The merge may get distinct numbers that do not ascend, and several NaN or NaT."""
     ascending = np.arange(300_000).astype(dtype)
-    missing = {"i": 600_000, "f": np.nan, "M": np.datetime64("NaT")}[ascending.dtype.kind]
+    missing = {"i": 600_000, "f": np.nan, "M": np.datetime64("NaT", "s")}[ascending.dtype.kind]
     first, second = ascending.copy(), ascending.copy()
 
     def write():

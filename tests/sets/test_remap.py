@@ -228,7 +228,7 @@ def test_a_single_item_gives_an_array():
     [
         *[("u1", 0), ("u1", 255), ("u1", True), ("u1", np.int64(7)), ("i1", -128), ("f4", 0.1)],
         *[("f4", np.nan), ("f4", np.inf), ("f4", 2**40), ("c8", 1.5), ("f8", 3), ("O", None)],
-        *[("S3", b"abc"), ("U2", "é"), ("M8[s]", np.datetime64("NaT")), ("?", False)],
+        *[("S3", b"abc"), ("U2", "é"), ("M8[s]", np.datetime64("NaT", "s")), ("?", False)],
         *[("i4", np.array([5, 6], "i2")), ("f8", [1, 2]), ("O", ["a", 5])],
         *[("M8[D]", np.datetime64("NaT", "ns"))],
         *[("c8", complex(np.nan, 1)), (StringDType(na_object=None), None)],
