@@ -59,9 +59,9 @@ def compress(
         When called, if `axis` is out of range or not an integer, or if the blocks are not NumPy
         arrays.
     IndexError
-        If `condition` selects beyond the end of the axis, unless an earlier axis has length 0: when
-        called, or when computed if `condition` is a dask array. When computed, if chunk sizes that
-        were unknown differ.
+        If `condition` selects beyond the end of the axis, unless an earlier axis is known to have
+        length 0: when called, or when computed if `condition` is a dask array. When computed, if
+        chunk sizes that were unknown differ.
 
     Notes
     -----

@@ -141,13 +141,15 @@ def may_differ(name, arrays, options, actual, expected):
     is_unsorted = len(dtypes) == 2 and any(d.char == "T" or d in ML for d in dtypes)
     may_repeat = "assume_unique" in options and any(dtype.char in "OV" for dtype in dtypes)
     if (name in SETS[2:] and has_nan) or (name in SETS[1:] and is_unsorted) or may_repeat:
-        return True  # fastsel passes these arrays to NumPy, which sorts them wrongly
+        return True  # passed to NumPy, which sorts them wrongly or drops repeats
     if actual[0] == "returns":  # only distinct objects need an order, or are compared
         return has_references and expected[0] == "raises" and expected[1] in (TypeError, ValueError)
     needs_order = has_references and (expected[0] == "raises" or "partitions" in options)
     needs_dtype = outcome(np.result_type, *dtypes)[0] == "raises"
     is_refused = issubclass(actual[1], TypeError) and (needs_order or needs_dtype)
-    return is_refused or any(text in actual[2] for text in DOCUMENTED)
+    # fastsel.dask does not know that an axis of unknown chunk sizes has length 0.
+    is_empty = "is out of bounds for axis" in actual[2] and any(array.size == 0 for array in arrays)
+    return is_refused or is_empty or any(text in actual[2] for text in DOCUMENTED)
 
 
 def check(name, arrays, options, actual):
