@@ -36,7 +36,7 @@ def collected(*options):
     )
     if done.returncode:
         return done.stderr.strip()
-    return [line for line in done.stdout.splitlines() if "::" in line]
+    return sorted(line for line in done.stdout.splitlines() if "::" in line)
 
 
 def test_one_of_3_is_the_same_part_of_the_tests_in_each_run():
