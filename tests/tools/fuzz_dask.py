@@ -133,16 +133,25 @@ def result_of(module, name, arrays, options):
     return tuple(result) if isinstance(result, tuple) else (result,)
 
 
+def has_repeats(array):
+    return len(set(map(repr, array.ravel().tolist()))) < array.size
+
+
+def one_zero(array):
+    """The array without the sign of its zeros."""
+    return np.where(array == 0, array.dtype.type(0), array) if array.dtype.kind == "f" else array
+
+
 def may_differ(name, arrays, options, actual, expected):
     """May the outcomes of fastsel.dask and of fastsel differ?"""
     dtypes = {array.dtype for array in arrays}
     has_references = any(dtype.hasobject for dtype in dtypes)
     has_nan = any(a.dtype.char in "OV" and np.any(a != a) for a in arrays)
-    is_unsorted = len(dtypes) == 2 and any(d.char in "OT" or d in ML for d in dtypes)
+    is_unsorted = len(dtypes) == 2 and any(d.char == "T" or d in ML for d in dtypes)
     is_passed = len(dtypes) == 2 or any(dtype.char in "OV" for dtype in dtypes)
-    may_repeat = "assume_unique" in options and is_passed
+    may_repeat = "assume_unique" in options and is_passed and any(map(has_repeats, arrays))
     if (name in SETS[2:] and has_nan) or (name in SETS[1:] and is_unsorted) or may_repeat:
-        return True  # passed to NumPy, which sorts wrongly, drops repeats or has another zero
+        return True  # passed to NumPy, which sorts wrongly or drops repeats
     if actual[0] == "returns":  # only distinct objects need an order, or are compared
         return has_references and expected[0] == "raises" and expected[1] in (TypeError, ValueError)
     needs_order = has_references and (expected[0] == "raises" or "partitions" in options)
@@ -162,7 +171,10 @@ def check(name, arrays, options, actual):
     assert actual[0] == expected[0], (actual, expected)
     assert actual[0] == "returns" or actual[1] is expected[1], (actual, expected)
     for pair in zip(actual[1], expected[1], strict=True) if actual[0] == "returns" else ():
-        assert_same_values(*map(np.asarray, pair))
+        pair = map(np.asarray, pair)
+        if name in SETS and any(array.dtype.hasobject for array in arrays):
+            pair = map(one_zero, pair)  # fastsel passes objects to NumPy, which returns any zero
+        assert_same_values(*pair)
 
 
 def run(seed):
