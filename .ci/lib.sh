@@ -53,8 +53,8 @@ pytest() {
     "$python" -P -c "import fastsel; fastsel.show_config()" &&
         "$python" -P -m pytest -q -c "$here/pyproject.toml" --rootdir "$here" -p no:cacheprovider "$@"
 }
-# one_of N: the short check runs about one test of N, the long check each test.
-one_of() { [ "$long" ] && echo 1 || echo "$1"; }
+# first_of N: the short check runs the first of N parts of the tests, the long check each test.
+first_of() { [ "$long" ] && echo 1/1 || echo "1/$1"; }
 # The short check ends at the first failure; the long check goes on with the step.
 run_tests() {
     pytest "$@" || { [ "$long" ] && failed=1; }

@@ -6,6 +6,7 @@ import gc
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,19 +62,20 @@ def pytest_collection_finish():
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--one-of",
-        type=int,
-        default=1,
-        metavar="N",
-        help="run about one test of N, the same ones in each run",
+        "--part",
+        default="1/1",
+        metavar="K/N",
+        help="run the K-th of N parts of the tests; each run has the same parts",
     )
 
 
 def pytest_collection_modifyitems(config, items):
-    one_of = config.getoption("one_of", 1)
-    if one_of < 1:
-        raise pytest.UsageError(f"--one-of must be at least 1, got {one_of}")
-    left_out = {item for item in items if crc32(item.nodeid.encode()) % one_of}
+    option = config.getoption("part", "1/1")
+    match = re.fullmatch(r"(\d{1,3})/(\d{1,3})", option)
+    part, parts = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= part <= parts:
+        raise pytest.UsageError(f"--part must be K/N, such as 1/3 or 3/3, got {option}")
+    left_out = {item for item in items if crc32(item.nodeid.encode()) % parts + 1 != part}
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
     for item in items:

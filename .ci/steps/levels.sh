@@ -6,7 +6,7 @@ print(*(name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name
 for level in base v3; do
     [ $level = base ] && without=${numpy_levels[*]} || without=${numpy_levels[*]:1}
     export NPY_DISABLE_CPU_FEATURES=$without FASTSEL_CPU=$level
-    run_tests "$tests"/*/test_{positions,count_nonzero,tiles,compress,coordinates,coordinates_directml,few_tests,gather,small,hash_table,decimals}.py --one-of="$(one_of 3)"
+    run_tests "$tests"/*/test_{positions,count_nonzero,tiles,compress,coordinates,coordinates_directml,few_tests,gather,small,hash_table,decimals}.py --part="$(first_of 3)"
     run_tests "$tests"/*/test_{tables,presorted,dense}.py -k "in_order or few_groups or one_new_word or each_byte or recent"
 done
 unset FASTSEL_CPU

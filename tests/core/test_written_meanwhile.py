@@ -1,6 +1,6 @@
 """A thread writes to an input while a call reads it: no crash, and the result has a valid form.
 
-Each item may be read in any state. In each case, the thread writes for SECONDS: 0.03, or 10 with
+Each item may be read in any state. In each case, the thread writes for SECONDS: 0.03, or 3 with
 FASTSEL_LONG=1, as in the long check's run with AddressSanitizer.
 """
 
@@ -22,7 +22,7 @@ from fastsel._unique import _objects
 
 pytestmark = pytest.mark.thread_unsafe(reason="starts a thread that writes while the test reads")
 
-SECONDS = 10 if os.environ.get("FASTSEL_LONG") else 0.03
+SECONDS = 3 if os.environ.get("FASTSEL_LONG") else 0.03
 DTYPES = ["bool", "uint8", "int16", "float32", "float64", "int64", "complex128", "S3", "U5"]
 SHAPES = [(30_000,), (150, 20, 10)]
 
