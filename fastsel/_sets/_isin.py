@@ -83,8 +83,8 @@ def isin(
     **NumPy.** Structured dtypes, and pairs of dtypes that are not compared exactly, such as 8 byte
     integers and floats, are passed to NumPy, and so are a few complex numbers and long doubles, and
     any long doubles with fewer than 8 test elements. Object arrays are passed to NumPy, too, unless
-    both arrays have only Python numbers, str, bytes and None, and there are at least 8 test
-    elements: then the items are looked up by Python's hash.
+    there are at least 8 test elements, and both arrays have only objects that `index_in` looks up
+    by their hash.
 
     Examples
     --------
