@@ -50,7 +50,7 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     ----------
     a : array_like, shape (m, n); also (n,) for COO and CSR, and (n, m, ...) for COO
         A dtype that SciPy accepts: bool, integers, float32, float64, longdouble or complex, in
-        native byte order. Read only, never modified.
+        native byte order. Read only, never modified. A tuple has items; for SciPy it is a shape.
     format : {"coo", "csr", "csc"}, optional
         Format of the result.
 

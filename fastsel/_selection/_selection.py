@@ -64,7 +64,7 @@ def compress(
     ValueError
         If `condition` is not 1-d, or `out` has another shape or is read-only.
     IndexError
-        If `condition` selects beyond the end of the axis.
+        If `condition` selects beyond the end of the axis, unless an earlier axis has length 0.
     AxisError, TypeError
         If `axis` is out of range or not an integer, or `out` is not an array, or its dtype cannot
         be cast safely to the dtype of `a` (as in NumPy).
@@ -77,8 +77,9 @@ def compress(
 
     **Threads.** The result is the same for every number of threads.
 
-    **Errors.** If an error is raised, `out` is unchanged, unless `a` is of a subclass. For this
-    promise, an `out` of another dtype is copied.
+    **Errors.** If an error is raised, `out` is unchanged, unless `a` is of a subclass or of another
+    class that NumPy converts (a pandas Series). For this promise, an `out` of another dtype is
+    copied.
 
     **NumPy.** These arguments are passed to NumPy: object and StringDType arrays, subclasses other
     than memmap, and an `out` that has another dtype, is not C-contiguous, or overlaps an input.
@@ -215,8 +216,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     Notes
     -----
     The notes of `compress` apply. Masks of integers are refused, because ``a[mask]`` would use the
-    integers as positions. As in NumPy, an empty list or an empty 1-d mask fits every `a`, and
-    selects nothing.
+    integers as positions. As in NumPy, an empty list or an empty 1-d mask fits every `a` that is
+    not 0-d, and selects nothing.
 
     Examples
     --------

@@ -38,8 +38,8 @@ def isin(
     invert : bool, optional
         True marks the items that are not among the test elements.
     kind : {None, 'sort', 'table'}, optional
-        Checked as in NumPy; then fastsel chooses the algorithm itself. A call that is passed to
-        NumPy uses `kind`.
+        Checked as in NumPy; then fastsel chooses the algorithm itself, and a range of any width
+        fits. A call that is passed to NumPy uses `kind`.
     axis : int, optional
         Compare slices along this axis instead of items. The arrays must have the same lengths along
         all other axes.

@@ -82,9 +82,9 @@ def remap(
     TypeError
         If the dtype of `values` cannot hold the default: an array needs a dtype that NumPy casts
         safely to the dtype of `values`; a single number needs a kind that this dtype can hold (no
-        float for integers), and a value that fits; a string must not be longer; and a time must be
-        NumPy's (no datetime object). If `out` is not an array of the dtype of `values`, or if the
-        dtypes of `a` and `keys` are as in the TypeError of `index_in`.
+        float for integers), and a value that fits (floats round it); a string must not be longer;
+        and a time must be NumPy's (no datetime object). If `out` is not an array of the dtype of
+        `values`, or if the dtypes of `a` and `keys` are as in the TypeError of `index_in`.
 
     Notes
     -----

@@ -198,7 +198,8 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
         If the arrays have no common dtype, or objects cannot be ordered.
     AxisError, TypeError, ValueError
         If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
-        the arrays differ in the number of dimensions or in length along another axis.
+        the arrays differ in the number of dimensions or in length along another axis; ValueError
+        also if missing strings have no order, as in `unique`.
 
     Notes
     -----

@@ -61,7 +61,7 @@ def group_indices(
 
     Raises
     ------
-    AxisError, TypeError
+    AxisError, TypeError, ValueError
         As for `unique`; TypeError also if `ar` is a set, a dict or an iterator.
 
     Notes

@@ -76,6 +76,8 @@ def unique(
         they can be neither ordered nor hashed; or if `inverse_dtype` is not an integer dtype.
     OverflowError
         If there are more values than `inverse_dtype` can count.
+    ValueError
+        If `ar` has missing strings without an order (None in StringDType), and `sorted` is True.
 
     Notes
     -----
@@ -96,7 +98,8 @@ def unique(
     - items, or slices along `axis`, that are not contiguous, aligned and in native byte order: a
       copy;
     - complex numbers and rows of floats with NaN or negative zero, and long doubles: a copy;
-    - rows and strings of 3, 5, 6 or 7 bytes: padding to 4 or 8 bytes.
+    - rows and strings of 3, 5, 6 or 7 bytes: padding to 4 or 8 bytes;
+    - an inverse that is converted to `inverse_dtype` at the end: 8 bytes for each item.
 
     An inverse of integers and rounded floats that lie in a narrow range is written in native
     integers of 4 bytes at once, so that ``inverse_dtype="int32"`` halves its memory. For other

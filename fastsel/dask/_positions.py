@@ -242,8 +242,9 @@ def count_nonzero(
     Raises
     ------
     AxisError, TypeError, ValueError
-        When called, if an axis is out of range, not an integer or given twice, if `axis` is given
-        for a structured dtype of several fields, or if the blocks are not NumPy arrays.
+        When called, if an axis is out of range, not an integer or given twice, if `axis` is given,
+        or `keepdims` is True, for a structured dtype of several fields, or if the blocks are not
+        NumPy arrays.
 
     Notes
     -----
