@@ -226,3 +226,17 @@ def test_tests_outside_of_the_window_widen_it_or_are_hashed(name, step):
         tests[::1000] = items[::1000] = "NaT"
     assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
     assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
+
+
+@pytest.mark.parametrize("name", ["int32", "uint64", "M8[s]"])
+@pytest.mark.parametrize("step", [2**20, 2**24])
+def test_the_first_test_is_far_from_the_others(name, step):
+    """A test outside of the window is found at position 0, too."""
+    tests = np.arange(1000)
+    tests[::500] = 3000 + step * np.arange(1, 3)
+    items = np.resize(np.concatenate((tests, tests + 1)), 60_000).astype(name)
+    tests = tests.astype(name)
+    for invert in (False, True):
+        expected = reference.isin(items, tests, invert=invert)
+        assert_same(fastsel.isin(items, tests, invert=invert), expected)
+    assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
