@@ -22,6 +22,9 @@ SHARE_OF_TAIL = 4
 MAX_WIDER = 8
 CHEAP_SHARE = 4
 
+# A direct-address table has at most MAX_ENTRIES_PER_KEY bits for each key: 4 bytes.
+MAX_ENTRIES_PER_KEY = 32
+
 # Most keys of up to FILTERED_GROUPS groups are in a table's filter of recent keys.
 FILTERED_GROUPS = 1000
 
@@ -150,6 +153,8 @@ def max_groups(search):
 
 def window(search):
     """(base, entries) of a direct-address table that pays, or None."""
+    if not 0 < search.windows[-1][1] <= MAX_ENTRIES_PER_KEY * search.size:
+        return None
     limit = max_entries(
         *(search.size, search.nbytes, search.copy_threads),
         first_positions=search.by_position,
@@ -188,7 +193,7 @@ def max_entries(
     table_bits = 8 if first_positions else 32 if counts else 1
     entry_bits = 8 * first_positions + 32 * counts
     if entry_bits == 0 and not group_ids:
-        return min(8 * CACHE_BYTES, (16 if decimals else 32) * size)
+        return min(8 * CACHE_BYTES, MAX_ENTRIES_PER_KEY // (1 + decimals) * size)
     # Keys of less than 8 bytes may have larger tables than their own bytes allow, if the tables fit
     # the cache.
     budget = max(5 * nbytes // 4, min(2 * 8 * size, CACHE_BYTES))

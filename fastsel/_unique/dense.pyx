@@ -10,6 +10,7 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_start, clear, scan
 from fastsel._core.results cimport new_array, new_result
@@ -76,7 +77,7 @@ cdef class Dense(Groups):
         """Sort the keys outside of the window."""
         cdef Search search = self.search
         cdef Request request = search.request
-        cdef Py_ssize_t outside = self.table.close_outside(), g
+        cdef Py_ssize_t outside = self.table.close_outside()
         cdef int threads = search.threads if outside > MIN_SHARED else 1
         cdef cnp.ndarray words
         cdef Keys keys
@@ -94,10 +95,12 @@ cdef class Dense(Groups):
             self.rest_index = np.asarray(self.table.outside_positions)[self.rest.index]
             self.rest.index = None      # frees its memory
         words = self.rest.values
-        for g in range(cnp.PyArray_SIZE(words)):
-            word = load_word(
-                <const char *>cnp.PyArray_DATA(words) + g * keys.fields.width, keys.fields.width)
-            self.below += ordered_key_of(keys.fields.order_map, word) < self.table.window.base
+        while self.below < cnp.PyArray_SIZE(words):
+            word = load_word(<const char *>cnp.PyArray_DATA(words)
+                             + self.below * keys.fields.width, keys.fields.width)
+            if ordered_key_of(keys.fields.order_map, word) >= self.table.window.base:
+                break
+            self.below += 1
         return 0
 
     cdef Py_ssize_t rest_groups(self):
@@ -130,8 +133,9 @@ cdef class Dense(Groups):
                 to_words(keys.order_map, <uint16_t *>write.values, groups)
                 restore_bits(keys, <uint16_t *>write.values, groups, NULL)
         if self.rest is not None:
-            words = self.rest.values
-            self.values.view(words.dtype)[self.rest_ids()] = words
+            words, values = self.rest.values, self.values.view(self.rest.values.dtype)
+            values[:self.below] = words[:self.below]
+            values[self.below + self.in_window:] = words[self.below:]
         return 0
 
     cdef cnp.ndarray rest_ids(self):
@@ -313,16 +317,22 @@ cdef class SumCounts(EntryPass):
     """Sum the counts of each group over all chunks."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.table.bits
-        cdef const uint32_t[::1] counts = self.table.counts
-        cdef Py_ssize_t length = 64 * self.table.entry_blocks, block, entry, chunk, count
+        cdef Py_ssize_t length = 64 * self.table.entry_blocks, block, table, j
+        cdef const uint32_t *counts
+        cdef uint64_t[64] sums
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
             word = bits[block]
+            if word == 0:
+                continue
+            memset(sums, 0, sizeof(sums))
+            for table in range(self.table.chunks * self.table.count_tables):
+                counts = &self.table.counts[table * length + block * 64]
+                for j in range(64):
+                    sums[j] += counts[j]
             while word:
-                entry, count = block * 64 + fs_ctz(word), 0
-                for chunk in range(self.table.chunks * self.table.count_tables):
-                    count += counts[chunk * length + entry]
-                self.out[self.group_ids[entry]] = count
+                j = fs_ctz(word)
+                self.out[self.group_ids[block * 64 + j]] = <Py_ssize_t>sums[j]
                 word &= word - 1
 
 

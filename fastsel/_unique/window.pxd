@@ -65,6 +65,7 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
     cdef uint64_t[64] ordered
     cdef const keys_t *keys = &table.keys.fields
     cdef Py_ssize_t j
+    cdef uint32_t high
     if word_t is uint8_t or word_t is uint16_t:
         if table.are_integers:
             for j in range(n):
@@ -82,6 +83,9 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
             entries[j] = <uint32_t>(words[j] - base)
         if seen < length:
             return False
+        # A minimum of 32 bits: every CPU level has vector instructions for it.
         for j in range(n):
-            entries[j] = <uint32_t>min(<word_t>(words[j] - base), length)
+            high = <uint32_t>(<uint64_t>(words[j] - base) >> 32)
+            entries[j] = min(<uint32_t>(words[j] - base) | (0 - <uint32_t>(high != 0)),
+                             <uint32_t>length)
         return True

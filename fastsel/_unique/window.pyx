@@ -9,12 +9,12 @@ Keys outside of the window (sentinels, typos, the tail of a distribution) are li
 positions. No key outside throws the pass away, unless a chunk has no more room for it.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
+from fastsel._simd.blocks cimport blocks_of, log2_width, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
@@ -262,19 +262,17 @@ cdef bint list_outside(WindowTable self, const word_t *words, const uint32_t *en
                        Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t block) noexcept nogil:
     """List the keys of a block that are outside of the window. Returns False if there is no room.
     """
-    cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk], j
-    cdef word_t *out = <word_t *>self.outside_words.data + start
-    cdef Py_ssize_t *positions = &self.outside_positions[start]
+    cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk]
     cdef uint64_t mask
     # The number of entries is a power of two: no entry in the window has its bit.
     level.pack[2](<const char *>entries, <uint64_t>self.window.entries, &mask, 1)
     mask &= <uint64_t>-1 >> (64 - n)
-    while mask:
-        j = fs_ctz(mask)
-        mask &= mask - 1
-        out[length] = words[j]
-        positions[length] = block * 64 + j
-        length += 1
+    level.compress[log2_width(sizeof(word_t))](
+        &mask, 1, <const char *>words, <char *>(<word_t *>self.outside_words.data + start + length),
+        64)
+    level.write(&mask, 1, block * 64, False,
+                <intptr_t *>&self.outside_positions[start + length], 64)
+    length += level.count(&mask, 1)
     self.outside[chunk] = length if length <= self.room else -1
     return length <= self.room
 
