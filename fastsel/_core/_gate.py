@@ -225,6 +225,17 @@ def integer(name, value):
         raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
 
 
+def checked_axis(axis, ndim):
+    """The axis, counted from 0; None for None. AxisError for any integer out of range: NumPy's
+    functions raise other errors if an integer does not fit a C int."""
+    if axis is None:
+        return None
+    axis = integer("axis", axis)
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
 def axes(axis, ndim):
     """The axes as a tuple of numbers from 0; None if `axis` is not valid, or has a class that NumPy
     has to check."""

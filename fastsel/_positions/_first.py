@@ -121,9 +121,13 @@ def first_nonzero(
 
 
 def checked_axes(axis, ndim):
-    """The axes, counted from 0. Wrong axes raise the errors of NumPy's count_nonzero."""
+    """The axes, counted from 0. Wrong axes raise the errors of NumPy's count_nonzero, but integers
+    that do not fit a C int raise AxisError."""
     axes = _gate.axes(axis, ndim)
     if axes is None:
+        for k in axis if isinstance(axis, tuple) else (axis,):
+            if isinstance(k, int | np.integer) and not isinstance(k, bool):
+                _gate.checked_axis(k, ndim)
         _numpy.count_nonzero(np.zeros((1,) * ndim, bool), axis)
         axes = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
     return axes

@@ -24,16 +24,13 @@ def checked_axis(axis, **arrays):
 def checked_axis_of_shapes(axis, **shapes):
     """checked_axis of an axis that is not None, from the shapes of two arrays. An unknown length is
     NaN."""
-    axis = _gate.integer("axis", axis)
     (first, one), (second, other) = shapes.items()
-    for shape in (one, other):
-        np.lib.array_utils.normalize_axis_index(axis, len(shape))
+    axis, _ = (_gate.checked_axis(axis, len(shape)) for shape in (one, other))
     if len(one) != len(other):
         raise ValueError(
             f"{first} and {second} must have the same number of dimensions with an axis, got "
             f"{len(one)} and {len(other)}"
         )
-    axis %= len(one)
     for k, lengths in enumerate(zip(one, other, strict=True)):
         if k != axis and lengths[0] != lengths[1] and not any(map(math.isnan, lengths)):
             raise ValueError(

@@ -129,7 +129,7 @@ def compress(
         raise TypeError(f"condition must be an array of bool, got dtype {mask.dtype}")
     if mask.ndim != 1:
         raise ValueError(f"condition must be 1-d, got shape {mask.shape}")
-    axis = _checked_axis(axis, array.ndim)
+    axis = _gate.checked_axis(axis, array.ndim)
     length = array.size if axis is None else array.shape[axis]
     beyond = mask[length:]
     if beyond.any():
@@ -237,11 +237,11 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
 
 
 def check_attributes(axis, sorted, ndim):
-    """Check the attributes of Unique for an input of `ndim` dimensions. Returns the axis, an int or
-    None."""
+    """Check the attributes of Unique for an input of `ndim` dimensions. Returns the axis, counted
+    from 0, or None."""
     if _gate.integer("sorted", sorted) not in (0, 1):
         raise ValueError(f"sorted must be 0 or 1, got {sorted}")
-    return _checked_axis(axis, ndim)
+    return _gate.checked_axis(axis, ndim)
 
 
 @overload
@@ -305,12 +305,3 @@ def _holds_strings(array):
     return array.dtype.kind == "O" and all(
         issubclass(kind, str | bytes) for kind in set(map(type, array.ravel().tolist()))
     )
-
-
-def _checked_axis(axis, ndim):
-    if axis is None:
-        return None
-    axis = _gate.integer("axis", axis)
-    if not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis

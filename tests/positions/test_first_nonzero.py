@@ -131,15 +131,19 @@ def test_result_is_an_intp_scalar(array, forced_kernels):
     )
 
 
-@pytest.mark.parametrize(
-    "axis", [3, -4, (0, 3), (0, 0), (0, -3), True, 1.0, "0", [0, 1], 2**40], ids=repr
-)
+@pytest.mark.parametrize("axis", [3, -4, (0, 3), (0, 0), (0, -3), True, 1.0, "0", [0, 1]], ids=repr)
 @pytest.mark.parametrize("dtype", ["int16", "object"])
 def test_wrong_axis_raises_the_error_of_count_nonzero(axis, dtype):
     array = np.zeros((2, 3, 4), dtype)
     expected = outcome(np.count_nonzero, array.astype(bool), axis)
     assert expected[0] == "raises"
     assert outcome(fastsel.first_nonzero, array, axis) == expected
+
+
+@pytest.mark.parametrize("axis", [2**40, -(2**70), np.int64(2**40), (0, 2**40)], ids=repr)
+def test_axis_that_does_not_fit_a_c_int_raises_axis_error(axis):
+    with pytest.raises(np.exceptions.AxisError, match=r"axis -?\d{13,} is out of bounds"):
+        fastsel.first_nonzero(np.zeros((2, 3)), axis)
 
 
 @pytest.mark.parametrize("axis", [np.int8(1), np.array(1)])

@@ -168,6 +168,9 @@ def test_errors_name_the_wrong_arguments(name):
     a = np.ones((4, 3))
     with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
         call(a, a, axis=2)
+    for axis in (2**40, -(2**70)):  # neither fits a C int
+        with pytest.raises(np.exceptions.AxisError, match=f"axis {axis} is out of bounds"):
+            call(a, a, axis=axis)
     with pytest.raises(np.exceptions.AxisError):
         call(1, 2, axis=0)
     with pytest.raises(TypeError, match="axis must be an integer, got float"):
