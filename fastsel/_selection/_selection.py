@@ -182,7 +182,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
         return result
     if _are_references(condition, arr):
         return _numpy.extract(_for_numpy(condition), arr)
-    mask = _gate.base_array(condition)
+    mask = None if _gate.overrides(arr) else _gate.base_array(condition)
     array = None if mask is None else _gate.base_array(arr)
     if array is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)

@@ -372,8 +372,8 @@ def setxor1d(
     """
     axis = _axis.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _in_common_dtype(ar1, ar2, axis)
-    are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
-    if both and assume_unique and not are_base_arrays:
+    bases = map(_gate.base_array, (ar1, ar2))
+    if both and assume_unique and axis is None and any(base is None for base in bases):
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
     dtype = both[0].dtype if both and axis is None else None
     if dtype is not None and dtype.isbuiltin != 2 and _dtypes.number_rule(dtype) is not None:

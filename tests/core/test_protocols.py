@@ -130,6 +130,14 @@ def test_array_function_that_returns_not_implemented_is_a_type_error(case):
     assert_same_outcome(ours, outcome(getattr(np, name), *args, **kwargs))
 
 
+@pytest.mark.parametrize("name", TWO_ARRAY_NAMES)
+def test_array_function_is_called_before_a_ragged_list_is_converted(name):
+    ragged = [[1], [1, 2]]
+    for args in ((ragged, array), (array, ragged)):
+        function, *_ = getattr(fastsel, name)(*args)
+        assert function is getattr(np, name)
+
+
 class OverridingList(list):
     __array_function__ = Overriding.__array_function__
 
