@@ -154,6 +154,19 @@ def test_slices_of_two_dtypes_are_compared_in_their_common_dtype(
         assert_same(result.astype(common), reference.setdiff1d(*in_common_dtype, axis=0))
 
 
+@pytest.mark.parametrize("dtype", ["S0", "U0", "V0", np.dtype([])], ids=str)
+def test_slices_of_items_of_0_bytes_are_equal(dtype, kernels_with_few_threads):
+    many, few, none = (np.ndarray((size, 2), dtype) for size in (300, 2, 0))
+    assert fastsel.isin(many, few, axis=0).tolist() == [True] * 300
+    assert fastsel.index_in(many, few, axis=0).tolist() == [0] * 300
+    assert fastsel.setdiff1d(many, few, assume_unique=True, axis=0).shape == (0, 2)
+    shapes = {"intersect1d": (1, 0), "union1d": (1, 1), "setdiff1d": (0, 1), "setxor1d": (0, 1)}
+    for name, sizes in shapes.items():
+        for other, size in zip((few, none), sizes, strict=True):
+            values = getattr(fastsel, name)(many, other, axis=0)
+            assert_same(values, many[:size].copy())
+
+
 def test_large_integers_are_compared_exactly():
     rows = np.array([[2**63, 1], [5, 1]], np.uint64)
     tests = np.array([[-(2**63), 1], [5, 1]])

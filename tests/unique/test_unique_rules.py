@@ -166,6 +166,18 @@ def test_outputs_follow_the_rule(rule):
     assert_same(fastsel.unique(array, **keywords), outputs[0])
 
 
+@pytest.mark.parametrize("dtype", ["S0", "U0", "V0", np.dtype([])], ids=str)
+@pytest.mark.parametrize("sorted", [True, False])
+def test_slices_of_items_of_0_bytes_are_one_value(dtype, sorted):
+    """numpy.unique raises ValueError."""
+    array = np.ndarray((3, 2), dtype)
+    for axis in (0, 1, -1):
+        values, *others = fastsel.unique(array, *ALL, axis=axis, sorted=sorted)
+        first = np.moveaxis(array, axis, 0)[:1].copy()
+        assert_same(values, np.moveaxis(first, 0, axis))
+        assert lists(others) == [[0], [0] * array.shape[axis], [array.shape[axis]]]
+
+
 FIRST_OCCURRENCES = {
     "ints": ([3, 1, 3, 2], [3, 1, 2]),
     "floats": ([2.0, nan, 1.0, nan, 2.0], [2.0, nan, 1.0]),
