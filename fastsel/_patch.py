@@ -8,6 +8,7 @@ remain valid: a name imported into another module, a key of a table, a function 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import linecache
 import os
@@ -38,10 +39,19 @@ def _ascending(numpy_unique_values):
     return unique_values
 
 
+def _with_numpys_class(name):
+    """fastsel's function `name`, which returns the class of NumPy's function: a process without
+    fastsel can read a pickle of it."""
+    function, numpys_class = _FUNCTIONS[name], type(getattr(_numpy, name)([1]))
+    return functools.wraps(function)(lambda x, /: numpys_class(*function(x)))
+
+
 _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_unique) | vars(_isin) | vars(_sets)
-# fastsel's functions by name; tests and `fastsel run --report` replace them.
+# fastsel's functions by the names of NumPy's; tests and `fastsel run --report` replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 OURS["unique_values"] = _ascending(_numpy.unique_values)
+_WITH_TUPLES = "unique_all", "unique_counts", "unique_inverse"
+OURS |= {name: _with_numpys_class(name) for name in _WITH_TUPLES}
 # NumPy's functions, for arrays that override them. If these functions call each other, NumPy's
 # dispatch asks the arrays again.
 _NUMPYS = {

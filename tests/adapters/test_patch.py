@@ -59,8 +59,18 @@ def test_patched_function_calls_fastsels_of_the_same_name(name):
     with fastsel.patched():
         assert reaches_fastsel(name)
         if name != "unique_values":
-            assert _patch.OURS[name] is getattr(fastsel, name)
+            assert inspect.unwrap(_patch.OURS[name]) is getattr(fastsel, name)
     assert not reaches_fastsel(name)
+
+
+@pytest.mark.parametrize("name", ["unique_all", "unique_counts", "unique_inverse"])
+def test_patched_function_returns_the_named_tuple_of_numpy(name):
+    expected = getattr(np, name)([2, 1, 2])
+    with fastsel.patched():
+        result = getattr(np, name)([2, 1, 2])
+    assert_same(result, expected)  # also their types
+    assert b"fastsel" not in pickle.dumps(result)
+    assert type(getattr(fastsel, name)([1])).__module__.startswith("fastsel")
 
 
 @pytest.mark.parametrize("name", NAMES)
