@@ -77,9 +77,8 @@ def compress(
 
     **Threads.** The result is the same for every number of threads.
 
-    **Errors.** If an error is raised, `out` is unchanged, unless `a` is of a subclass or of another
-    class that NumPy converts (a pandas Series). For this promise, an `out` of another dtype is
-    copied.
+    **Errors.** If an error is raised, `out` has its former items. For this promise, an `out` of
+    another dtype is copied.
 
     **NumPy.** These arguments are passed to NumPy: object and StringDType arrays, subclasses other
     than memmap, and an `out` that has another dtype, is not C-contiguous, or overlaps an input.
@@ -116,19 +115,17 @@ def compress(
 
 def _compress_by_library(condition, a, axis, out):
     """compress by NumPy, or by the library of the arrays."""
-    library, target = _gate.library(condition, a, out), out
-    if library is _numpy and isinstance(out, np.ndarray):
-        array = _gate.base_array(a)
-        if array is not None and array.dtype != out.dtype:
-            # If an item cannot be converted, NumPy has already written the items before it.
-            target = np.array(out)
-            target.flags.writeable = out.flags.writeable
-    arguments = _gate.non_defaults(axis=axis, out=target)
-    result = library.compress(_for_numpy(condition, a, out), a, **arguments)
-    if target is out:
-        return result
-    np.asarray(out)[...] = target
-    return out
+    library, former = _gate.library(condition, a, out), None
+    if library is _numpy and isinstance(out, np.ndarray) and np.asanyarray(a).dtype != out.dtype:
+        former = np.array(out)
+    arguments = _gate.non_defaults(axis=axis, out=out)
+    try:
+        return library.compress(_for_numpy(condition, a, out), a, **arguments)
+    except BaseException:
+        # If an item cannot be converted, NumPy has already written the items before it.
+        if former is not None and out.flags.writeable:
+            np.asarray(out)[...] = former
+        raise
 
 
 @overload

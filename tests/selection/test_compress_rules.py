@@ -330,6 +330,22 @@ def test_compress_to_out_equals_numpy(rule):
             assert_same(np.asarray(our_out.base), np.asarray(their_out.base))
 
 
+class Convertible:
+    """An object of another class than ndarray, that NumPy converts, such as a pandas Series."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, 2, "a", 4], object)
+
+
+@pytest.mark.parametrize("cls", [np.asarray, list, tagged, np.ma.array, lambda _: Convertible()])
+@pytest.mark.parametrize("cls_of_out", [np.asarray, tagged, np.ma.array])
+def test_out_has_its_former_items_after_an_item_that_cannot_be_converted(cls, cls_of_out):
+    out = cls_of_out(with_gaps(int, (4,)))
+    with pytest.raises(ValueError, match="invalid literal"):
+        fastsel.compress([1, 1, 1, 1], cls(np.array(Convertible())), out=out)
+    assert out.tolist() == [99] * 4
+
+
 @pytest.mark.parametrize("dtype", ["i8", "i4", "f8"])
 def test_out_may_be_a_memmap(dtype):
     with tempfile.TemporaryFile() as file:
