@@ -450,9 +450,9 @@ def _in_common_dtype(ar1, ar2, axis):
         if not _membership.are_ordered(*arrays):
             return None
         return [_dtypes.cast(array, np.result_type(one, other)) for array in arrays]
-    # Equal dtypes may differ in their characters and fields.
+    # Equal dtypes may differ in their characters, fields and metadata.
     same = (one.char, one.fields, other.fields) == (other.char, None, None)
-    if same and one == other and one.isnative:
+    if same and one.metadata is None and one == other and one.isnative:
         return arrays
     if axis is None and not _membership.compares_exactly(one, other):
         return None

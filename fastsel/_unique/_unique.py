@@ -327,8 +327,10 @@ def outputs_of_rows(rows, request, equal_nan):
     if keys is None:
         return None
     values, *others = outputs_of(find_groups(keys, rows, request), request)
-    outputs = (values if values.dtype == rows.dtype else values.astype(rows.dtype), *others)
-    if rows.dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
+    ours, dtype = values.dtype, rows.dtype
+    as_is = ours == dtype and ours.metadata == dtype.metadata
+    outputs = (values if as_is else values.astype(dtype), *others)
+    if dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
         _put_smallest_nan(outputs, rows, request)
     return outputs
 

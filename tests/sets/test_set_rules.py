@@ -346,3 +346,15 @@ def test_objects_of_equal_hashes_are_found_by_equality():
     assert fastsel.index_in(items, tests).tolist() == index
     assert fastsel.setdiff1d(items, tests).tolist() == sorted(numbers[1::2])
     assert fastsel.unique(np.repeat(items, 3), sorted=False).tolist() == numbers
+
+
+@pytest.mark.parametrize("kind", ["i8", "f8", "f2", "?", "M8[s]", "S3", ">i4", "c16"])
+@pytest.mark.parametrize("name", ["intersect1d", "union1d", "setdiff1d", "setxor1d"])
+def test_metadata_of_the_dtype_is_that_of_numpy(name, kind):
+    items = (np.arange(3000) % 60).astype("i8").astype(kind)
+    described = items.astype(np.dtype(kind, metadata={"unit": "m"}))
+    for size in (40, 3000):
+        for first, second in itertools.product((items, described), repeat=2):
+            args = first[:size], second[size // 4 : size]
+            ours, theirs = getattr(fastsel, name)(*args), getattr(np, name)(*args)
+            assert ours.dtype.metadata == theirs.dtype.metadata

@@ -191,6 +191,18 @@ def test_outputs_are_new_arrays_that_may_be_written(name, forced_kernels):
             assert not np.shares_memory(output, array)
 
 
+@pytest.mark.parametrize("algorithm", [None, *ALGORITHMS])
+def test_values_keep_the_metadata_of_the_dtype(algorithm, monkeypatch):
+    force(monkeypatch, algorithm)
+    array = np.arange(10_000) % 4999 / 4
+    array = array.astype(np.dtype("f8", metadata={"unit": "m"}))
+    for options in ({}, {"return_inverse": True}, {"return_index": True, "sorted": False}):
+        values = fastsel.unique(array, **options)
+        values = values[0] if isinstance(values, tuple) else values
+        assert values.dtype.metadata == {"unit": "m"}
+    assert fastsel.group_indices(array).values.dtype.metadata == {"unit": "m"}
+
+
 def test_one_output_is_an_array_and_several_are_a_tuple():
     array = np.array([3, 1, 3])
     assert type(fastsel.unique(array)) is np.ndarray
