@@ -156,7 +156,7 @@ def _gather_objects(data, indices, batch_dims, depth, shape, out):
         offsets //= slices.strides[0]
         result = slices[offsets].reshape(shape)
     else:
-        result = np.empty(shape, data.dtype)
+        result = np.zeros(shape, data.dtype)  # NumPy makes S1 of S0, and U1 of U0
     if out is None:
         return result
     out[...] = result

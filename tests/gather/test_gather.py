@@ -190,6 +190,15 @@ def test_items_of_0_bytes_give_a_result_of_the_right_shape_and_dtype(dtype, forc
     assert result.dtype == data.dtype
 
 
+@pytest.mark.parametrize("dtype", ["S0", "U0"])
+def test_strings_of_0_bytes_stay_empty(dtype, forced_kernels):
+    """NumPy makes new arrays of S1 and U1 of these dtypes, which have bytes."""
+    data = np.ndarray((5, 2), dtype)
+    for _ in range(20):
+        np.full(400, 7, np.uint8)  # memory that the result might reuse
+        assert not fastsel.gather_nd(data, np.ones((50, 1), int)).view(np.uint8).any()
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_of_the_data_equals_the_reference(layout, kernels_with_few_threads):
     for k, (name, dtype) in enumerate(DTYPES.items()):
