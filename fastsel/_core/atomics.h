@@ -1,10 +1,11 @@
 /* Atomic operations on numbers and pointers, by compiler; all of them are sequentially consistent,
-   but fs_load_pointer, fs_load_relaxed and fs_store_relaxed: a value that they load may be out of
-   date. */
+   but fs_load_pointer, fs_load_relaxed, fs_store_relaxed and fs_mark: a value that they load may be
+   out of date. fs_mark stores 1; in most calls, the mark is 1 already. */
 #ifndef FASTSEL_ATOMICS_H
 #define FASTSEL_ATOMICS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef ptrdiff_t fs_atomic_t;
 
@@ -27,6 +28,10 @@ static inline ptrdiff_t fs_load(fs_atomic_t *a) { return fs_fetch_add(a, 0); }
 static inline void fs_store(fs_atomic_t *a, ptrdiff_t v) { fs_exchange(a, v); }
 static inline ptrdiff_t fs_load_relaxed(fs_atomic_t *a) { return *(volatile ptrdiff_t *)a; }
 static inline void fs_store_relaxed(fs_atomic_t *a, ptrdiff_t v) { *(volatile ptrdiff_t *)a = v; }
+static inline void fs_mark(uint8_t *mark)
+{
+    if (!*(volatile uint8_t *)mark) *(volatile uint8_t *)mark = 1;
+}
 #else
 static inline ptrdiff_t fs_fetch_add(fs_atomic_t *a, ptrdiff_t v)
 {
@@ -56,6 +61,10 @@ static inline ptrdiff_t fs_load_relaxed(fs_atomic_t *a)
 static inline void fs_store_relaxed(fs_atomic_t *a, ptrdiff_t v)
 {
     __atomic_store_n(a, v, __ATOMIC_RELAXED);
+}
+static inline void fs_mark(uint8_t *mark)
+{
+    if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
 }
 #endif
 

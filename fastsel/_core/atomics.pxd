@@ -1,4 +1,5 @@
 """Atomic reads and writes; see atomics.h."""
+from libc.stdint cimport uint8_t
 
 cdef extern from "atomics.h" nogil:
     ctypedef Py_ssize_t fs_atomic_t
@@ -10,3 +11,4 @@ cdef extern from "atomics.h" nogil:
     void fs_store_relaxed(fs_atomic_t *a, Py_ssize_t value)
     void *fs_exchange_pointer(void **slot, void *value)
     void *fs_load_pointer(void **slot)
+    void fs_mark(uint8_t *mark)

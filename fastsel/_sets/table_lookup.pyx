@@ -10,26 +10,48 @@ If another thread changes a key meanwhile, only the results for this key, and fo
 its old or new value, are undefined.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from fastsel._core.atomics cimport fs_mark
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport new_intp, new_u32, new_u8
-from fastsel._sets.key_lookup cimport (
-    compare_ranges, fill_by_slot, fs_mark, length_by_slot, look_up, lookup_t)
-from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
+from fastsel._core.scratch cimport alloc, free, new_intp, new_u32, new_u8
+from fastsel._sets.lookup_output cimport Output, mark_first, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.groups cimport Request, Search
 from fastsel._unique.hash_table cimport (
-    NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
-from fastsel._unique.keys cimport BATCH, Keys, Rule, keys_t
+    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, succeeded,
+    table_bytes, table_clear, table_free, table_start, table_t)
+from fastsel._unique.keys cimport BATCH, Keys, Rule, keys_t, load_words
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, next_entries, part_share, read_back_flags,
     scatter_keys)
 from fastsel._unique.tables cimport Tables
 
 cnp.import_array()
+
+ctypedef struct lookup_t:
+    keys_t keys
+    const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
+    bint four_bytes               # scattered words have 4 bytes
+    const uint32_t *positions     # of the scattered words; NULL if not needed
+    # The range that is looked up, or added: indices of keys or, if scattered, of the words.
+    Py_ssize_t start
+    Py_ssize_t stop
+    # Outputs by key, in the order of keys or scattered words; NULL for outputs that are not wanted.
+    uint8_t *mask                 # 1 if the other side has the key; with invert, 1 if it does not
+    uint8_t invert
+    output_t *output              # of the position of the first equal key of the other side, or -1
+    uint32_t *positions_plus_1    # this position plus one
+    const uint32_t *by_slot       # for these two outputs: see fill_by_slot; or NULL
+    # By group of the table: position of the first key of this side in the group; NULL if not
+    # wanted.
+    Py_ssize_t *first_positions
+    # By what find_keys writes: an item that is found sets its mark, and a test is found if its mark
+    # is set; or NULL.
+    uint8_t *marks
+    bint are_tests
 
 
 def masks_by_table(Tables tables not None, Keys items not None, bint of_items,
@@ -40,21 +62,20 @@ def masks_by_table(Tables tables not None, Keys items not None, bint of_items,
     The tests are the keys of `tables`, whose groups have been found; the items are Keys of the same
     rule. Keys that equal no other never match.
     """
-    cdef LookUp job
-    cdef uint8_t[::1] marks = None
+    cdef uint8_t[::1] marks
     items_out = new_result(items.fields.size, cnp.NPY_BOOL) if of_items else None
     tests_out = new_result(tables.search.keys.fields.size, cnp.NPY_BOOL) if of_tests else None
+    cdef LookUp job = LookUp(tables, items, items_out, invert)
     if of_tests:
-        marks = new_u8(length_by_slot(&tables.tables[0].table))
+        marks = new_u8(length_by_slot(job.table))
         marks[:] = 0
-    job = LookUp(tables, items, items_out, invert)
-    job.marks = marks
+        job.side.marks = &marks[0]
     if not job.look_up_all(threads):
         return None
     if of_tests:
         marks[0] = 0
         job = LookUp(tables, tables.search.keys, tests_out, invert)
-        job.marks, job.are_tests = marks, True
+        job.side.marks, job.side.are_tests = &marks[0], True
         if not job.look_up_all(threads):
             return None
     return items_out, tests_out
@@ -165,13 +186,11 @@ cdef class LookUp(Job):
     cdef const table_t *table
     cdef const keys_t *table_keys
     cdef lookup_t side
-    cdef bint are_tests
-    cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
     cdef uint8_t flooded          # 1 if the keys of a chunk need too many probes
 
     def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert):
         """Look up `keys`. `out` gets the mask, or is None."""
-        self.owned, self.marks = (tables, keys, out), None
+        self.owned = tables, keys, out
         self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
         memset(&self.side, 0, sizeof(self.side))
         self.side.keys, self.side.invert = keys.fields, invert
@@ -185,10 +204,9 @@ cdef class LookUp(Job):
         return not self.flooded
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef uint8_t *marks = &self.marks[0] if self.marks is not None else NULL
         cdef lookup_t side = self.side
         side.start, side.stop = self.begin(k) * 64, min(self.begin(k + 1) * 64, side.keys.size)
-        if look_up(self.table, self.table_keys, &side, marks, self.are_tests):
+        if look_up(self.table, self.table_keys, &side):
             fs_mark(&self.flooded)
 
 
@@ -258,13 +276,8 @@ cdef class CompareParts(Job):
 
     cdef bint compare(self, int threads) except -1:
         """Compare all parts. Returns False if keys need too many probes."""
-        cdef Py_ssize_t k, status = 0
         self.run(self.table_threads(threads))
-        for k in range(self.chunks):
-            status = min(status, self.status[k])
-        if status == NO_MEMORY:
-            raise MemoryError()
-        return status == 0
+        return succeeded(self.status)
 
     cdef bint with_ids(self) noexcept nogil:
         return self.positions_plus_1 is not None or not self.tests.keys.is_word
@@ -311,3 +324,175 @@ cdef lookup_t side_of(Scatter scatter) noexcept nogil:
     side.keys, side.words, side.four_bytes = scatter.keys, scatter.words, scatter.four_bytes
     side.positions = &scatter.positions[0] if scatter.positions is not None else NULL
     return side
+
+
+# ---- the lookup itself -------------------------------------------------------------------
+
+
+cdef inline Py_ssize_t length_by_slot(const table_t *table) noexcept nogil:
+    """The length of an array by what `find_keys` writes: one item for each slot, one for the key
+    without a slot, and one for keys that are not found."""
+    return (<Py_ssize_t>1 << table.slot_bits) + 2
+
+
+cdef Py_ssize_t compare_ranges(const lookup_t *items, lookup_t *tests,
+                               table_t *table) noexcept nogil:
+    """Add the tests to an empty table, and look up the items. If tests.mask is wanted, look up the
+    tests among the marked slots. Returns 0 or a status."""
+    cdef uint32_t *by_slot = NULL
+    cdef lookup_t side = items[0]
+    cdef Py_ssize_t length, status
+    table.skips_unequal = True
+    status = add_tests(tests, table)
+    if status:
+        return status
+    length = length_by_slot(table)
+    if tests.mask != NULL:
+        side.marks = <uint8_t *>alloc(length)
+        if side.marks == NULL:
+            return NO_MEMORY
+        memset(side.marks, 0, length)
+    elif items.positions_plus_1 != NULL and items.stop - items.start >= length:
+        by_slot = <uint32_t *>alloc(length * sizeof(uint32_t))
+        if by_slot == NULL:
+            return NO_MEMORY
+        fill_by_slot(table, by_slot)
+        side.by_slot = by_slot
+    status = look_up(table, &tests.keys, &side)
+    if status == 0 and tests.mask != NULL:
+        side.marks[0] = 0
+        tests.marks, tests.are_tests = side.marks, True
+        status = look_up(table, &tests.keys, tests)
+    free(side.marks)
+    free(by_slot)
+    return status
+
+
+cdef Py_ssize_t add_tests(const lookup_t *side, table_t *table) noexcept nogil:
+    cdef batch_t batch
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t[BATCH] positions
+    cdef uint32_t[BATCH] ids_plus_1
+    cdef Py_ssize_t start = side.start, n, status = 0
+    while start < side.stop and status == 0:
+        n = min(side.stop - start, BATCH)
+        load_batch(side, start, n, words, positions)
+        batch = batch_of(&side.keys, words, positions, n)
+        status = add_keys(table, &batch, ids_plus_1 if table.ids_plus_1 != NULL else NULL)
+        start += n
+    return status
+
+
+cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
+                            Py_ssize_t *positions) noexcept nogil:
+    """Load n words and the positions of their keys. `start` is the index of a key or, if the side
+    is scattered, of a scattered word. Positions are in the array or, if the side is scattered and
+    side.positions is NULL, among the scattered words."""
+    cdef Py_ssize_t j
+    if side.words == NULL:
+        load_words(&side.keys, start, n, words)
+    elif side.four_bytes:
+        for j in range(n):
+            words[j] = (<const uint32_t *>side.words)[start + j]
+    else:
+        for j in range(n):
+            words[j] = (<const uint64_t *>side.words)[start + j]
+    for j in range(n):
+        positions[j] = start + j
+        if side.positions != NULL:
+            positions[j] = side.positions[start + j]
+
+
+cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys,
+                        const lookup_t *side) noexcept nogil:
+    """Look up the keys of a side, and write the side's output; a side has at most one output beside
+    the marks. Returns 0 or FLOODED.
+
+    Items are found if the table has them. For tests, marks[0] is 0: otherwise tests that the table
+    does not have (NaN) are found, too. For `output`, positions_plus_1 and first_positions the table
+    has ids: otherwise memory at NULL is read."""
+    cdef batch_t batch
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t[BATCH] positions
+    cdef uint32_t[BATCH] slots
+    cdef uint8_t *mask
+    cdef Py_ssize_t *found
+    cdef uint8_t invert = side.invert
+    cdef Py_ssize_t start = side.start, stop = side.stop, n, j
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH)
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_batch(side, start, n, words, positions)
+        batch = batch_of(&side.keys, words, positions, n)
+        left -= find_keys(table, table_keys, &batch, slots)
+        if left < 0:
+            return FLOODED
+        if side.are_tests:
+            mask = side.mask + start
+            for j in range(n):
+                mask[j] = side.marks[slots[j]] ^ invert
+        elif side.mask != NULL:
+            mask = side.mask + start
+            for j in range(n):
+                mask[j] = (slots[j] != 0) ^ invert
+        elif side.output != NULL:
+            found = room_for(side.output, start, positions)
+            for j in range(n):
+                found[j] = <Py_ssize_t>position_plus_1(table, side.by_slot, slots[j]) - 1
+            write(side.output, start, n, found)
+        elif side.positions_plus_1 != NULL:
+            for j in range(n):
+                side.positions_plus_1[start + j] = position_plus_1(
+                    table, side.by_slot, slots[j])
+        elif side.first_positions != NULL and is_any_found(slots, n):
+            for j in range(n):
+                if slots[j]:
+                    mark_first(
+                        side.first_positions + id_plus_1_of(table, slots[j]) - 1, positions[j])
+        if side.marks != NULL and not side.are_tests and is_any_found(slots, n):
+            for j in range(n):
+                fs_mark(side.marks + slots[j])
+        start += n
+    return 0
+
+
+cdef inline bint is_any_found(const uint32_t *slots, Py_ssize_t n) noexcept nogil:
+    cdef uint32_t found = 0
+    cdef Py_ssize_t j
+    for j in range(n):
+        found |= slots[j]
+    return found != 0
+
+
+cdef inline uint32_t position_plus_1(const table_t *table, const uint32_t *by_slot,
+                                     uint32_t slot_plus_1) noexcept nogil:
+    """The position plus one of the first key of the group for which `find_keys` wrote slot_plus_1;
+    0 if it wrote 0. by_slot is what fill_by_slot wrote, or NULL."""
+    if by_slot != NULL:
+        return by_slot[slot_plus_1]
+    return first_position_plus_1(table, id_plus_1_of(table, slot_plus_1)) if slot_plus_1 else 0
+
+
+cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
+    """The group id plus one of a key for which `find_keys` wrote slot_plus_1 > 0. The branch is for
+    the seed, the key without a slot. Nobody can guess the seed, so keys almost never equal it."""
+    if slot_plus_1 > <uint64_t>1 << table.slot_bits:
+        return table.seed_id_plus_1
+    return table.ids_plus_1[slot_plus_1 - 1]
+
+
+cdef void fill_by_slot(const table_t *table, uint32_t *by_slot) noexcept nogil:
+    """Write the position plus one of the first key of each slot, so that one load leads from what
+    `find_keys` writes to a position; 0 for slots without a key. by_slot has length_by_slot items.
+    The table has ids, and fewer than 2^32 keys."""
+    cdef Py_ssize_t k, slots = <Py_ssize_t>1 << table.slot_bits
+    by_slot[0] = 0
+    for k in range(slots):
+        by_slot[k + 1] = first_position_plus_1(table, table.ids_plus_1[k])
+    by_slot[slots + 1] = first_position_plus_1(table, table.seed_id_plus_1)
+
+
+cdef inline uint32_t first_position_plus_1(const table_t *table, uint32_t id_plus_1) noexcept nogil:
+    """The first position of a group plus one, without a branch; 0 if id_plus_1 is 0."""
+    cdef uint32_t exists = id_plus_1 != 0
+    return <uint32_t>(table.first_positions[id_plus_1 - exists] + 1) & (0 - exists)

@@ -60,6 +60,7 @@ cdef inline batch_t batch_of(const keys_t *keys, const uint64_t *words,
     return batch
 
 
+cdef bint succeeded(const Py_ssize_t[::1] status) except -1
 cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize_t max_groups,
                      int skip_bits, Py_ssize_t expected) noexcept nogil
 cdef size_t table_bytes(const keys_t *keys, bint with_ids, Py_ssize_t expected) noexcept nogil

@@ -11,6 +11,16 @@ cdef enum:
     SMALL_SLOT_BITS = 14    # log2 of the slots of the largest table of at most 192 KiB, with ids
 
 
+cdef bint succeeded(const Py_ssize_t[::1] status) except -1:
+    """Is each status 0? Raises MemoryError if one is NO_MEMORY and none is worse."""
+    cdef Py_ssize_t k, lowest = 0
+    for k in range(status.shape[0]):
+        lowest = min(lowest, status[k])
+    if lowest == NO_MEMORY:
+        raise MemoryError()
+    return lowest == 0
+
+
 cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:
     cdef int slot_bits = FIRST_SLOT_BITS
     while capacity(slot_bits) < expected:

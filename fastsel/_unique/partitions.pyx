@@ -21,7 +21,7 @@ from fastsel._positions.bitmask cimport Bitmask, pack
 from fastsel._simd.blocks cimport wide_t
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, relabel
 from fastsel._unique.hash_table cimport (
-    NO_MEMORY, add_keys, batch_of, batch_t, table_bytes, table_clear, table_free, table_start,
+    add_keys, batch_of, batch_t, succeeded, table_bytes, table_clear, table_free, table_start,
     table_t)
 from fastsel._unique.keys cimport BATCH, keys_t
 from fastsel._unique.scatter cimport (
@@ -60,7 +60,6 @@ cdef class Partitions(Groups):
         cdef Request request = self.search.request
         cdef cnp.npy_intp size = self.search.keys.fields.size
         cdef Bitmask mask
-        cdef Py_ssize_t k, status = 0
         cdef int threads = self.search.threads
         # Positions and ranks have 32 bits, and so have the counts of 4-byte keys.
         if size >= <Py_ssize_t>1 << 32:
@@ -77,11 +76,7 @@ cdef class Partitions(Groups):
         clear(&self.marks[0], size, threads)
         self.table_threads = self.threads_with_room()
         self.run(self.table_threads)
-        for k in range(self.chunks):
-            status = min(status, self.status[k])
-        if status == NO_MEMORY:
-            raise MemoryError()
-        if status:
+        if not succeeded(self.status):
             return False
         mask = pack(marks, 1, FLAG_BITS, self.search.keys.fields.width, threads)
         self.marks = marks = None

@@ -1,9 +1,8 @@
 """Groups of equal keys in ascending order: keys are scattered to parts by their value, and each
 part is sorted by one thread, so that equal keys lie side by side.
 
-Keys become ordered keys. Quantiles of a sample are the limits between parts (quantiles.pyx),
-scatter.pyx writes the parts, and pieces.pyx sorts each part. Few keys are one part, which needs no
-scatter. Memory is reused:
+Keys become ordered keys. scatter.pyx writes the parts, and pieces.pyx sorts each part. Few keys are
+one part, which needs no scatter. Memory is reused:
 
 - the first words of a part become the ordered keys of its groups; if one call sorts all words,
   they stay where they are
@@ -26,9 +25,9 @@ from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free, sorter_start,
     sorter_t, whole_is_faster, word_kind)
-from fastsel._unique.quantiles cimport new_scatter_by_value
 from fastsel._unique.sample cimport sample_t
-from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
+from fastsel._unique.scatter cimport (
+    MAX_PARTS, Scatter, new_scatter_by_value, read_back, scatter_keys)
 
 cnp.import_array()
 

@@ -10,8 +10,7 @@ from fastsel._unique.groups import Request, Search
 from fastsel._unique.keys import Keys, Rule
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presorted import Presorted
-from fastsel._unique.quantiles import ScatterByValue
-from fastsel._unique.scatter import ScatterByHash
+from fastsel._unique.scatter import ScatterByHash, ScatterByValue
 from fastsel._unique.sorting import Sorting
 from fastsel._unique.tables import Tables
 
