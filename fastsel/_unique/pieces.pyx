@@ -202,6 +202,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_
     are a piece."""
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef wide_t low = keys[start], high = low
+    cdef uint64_t reach
     cdef pieces_t pieces
     cdef Py_ssize_t n = stop - start, i
     cdef int range_bits
@@ -210,7 +211,8 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_
     if low == high:                         # equal keys: entries stay in order
         memcpy(out + start, keys + start, n * sizeof(wide_t))
         return
-    range_bits = bit_length(high - low)
+    reach = high - low
+    range_bits = bit_length(reach)
     if n <= 2 * PIECE_KEYS and range_bits + bit_length(n - 1) <= 64:
         memcpy(out + start, keys + start, n * sizeof(wide_t))
         if sorter.moved != NULL:
@@ -219,16 +221,20 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_
         return
     pieces.low, pieces.by_magnitude = low, False
     pieces.shift = max(0, range_bits - piece_bits(n))
-    pieces.count = <Py_ssize_t>((high - low) >> pieces.shift) + 1
+    pieces.count = <Py_ssize_t>(reach >> pieces.shift) + 1
     pieces.starts = sorter.starts
     if (count_pieces(keys, start, stop, &pieces) > max(n // UNEVEN_SHARE, LONG_PIECE)
             and not is_piece):
         if sorter.moved == NULL and fs_load_relaxed(&whole_was_faster) > 0:
             memcpy(out + start, keys + start, n * sizeof(wide_t))
             numpy_sort(out + start, n, UNSIGNED)
-        else:
-            sort_by_magnitude(sorter, keys, start, stop, low, high)
-        return
+            return
+        # Most keys are close to the lowest key, as in heavy-tailed data: the leading bits of the
+        # distance as a float choose the piece, so pieces are the longer the farther they are away.
+        pieces.by_magnitude, reach = True, float_bits(reach)
+        pieces.shift = max(0, bit_length(reach) - piece_bits(n))
+        pieces.count = <Py_ssize_t>(reach >> pieces.shift) + 1
+        count_pieces(keys, start, stop, &pieces)
     scatter_to_pieces(sorter, keys, start, stop, &pieces)
     sorter.starts += pieces.count
     sort_pieces(sorter, keys, start, &pieces, is_piece)
@@ -241,7 +247,9 @@ cdef inline void sort_pieces(sorter_t *sorter, wide_t *keys, Py_ssize_t start,
     cdef Py_ssize_t piece, position = start, end
     for piece in range(pieces.count):
         end = pieces.starts[piece]
-        if end - position > 1 and pieces.shift:
+        if end - position > 1 and pieces.by_magnitude:
+            sort_again(sorter, keys, position, end)
+        elif end - position > 1 and pieces.shift:
             sort_piece(sorter, keys, position, end,
                        <wide_t>(pieces.low + (<uint64_t>piece << pieces.shift)), pieces.shift,
                        are_nested)
@@ -251,33 +259,13 @@ cdef inline void sort_pieces(sorter_t *sorter, wide_t *keys, Py_ssize_t start,
         position = end
 
 
-cdef void sort_by_magnitude(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_t stop,
-                            wide_t low, wide_t high) noexcept nogil:
-    """sort_range for keys most of which are close to the lowest key, as in heavy-tailed data: the
-    piece of a key is chosen by the leading bits of its distance from low as a float, so pieces are
-    the longer the farther they are from low."""
-    cdef wide_t *out = <wide_t *>sorter.keys
-    cdef uint64_t reach = float_bits(<uint64_t>(high - low))
-    cdef pieces_t pieces
-    cdef Py_ssize_t piece, position = start, end
-    pieces.low, pieces.by_magnitude = low, True
-    pieces.shift = max(0, bit_length(reach) - piece_bits(stop - start))
-    pieces.count = <Py_ssize_t>(reach >> pieces.shift) + 1
-    pieces.starts = sorter.starts
-    count_pieces(keys, start, stop, &pieces)
-    scatter_to_pieces(sorter, keys, start, stop, &pieces)
-    memcpy(keys + start, out + start, (stop - start) * sizeof(wide_t))
+cdef inline void sort_again(sorter_t *sorter, wide_t *keys, Py_ssize_t start,
+                            Py_ssize_t stop) noexcept nogil:
+    """Sort a piece of scattered keys like a part."""
+    memcpy(keys + start, <wide_t *>sorter.keys + start, (stop - start) * sizeof(wide_t))
     if sorter.moved != NULL:
         memcpy(sorter.moved + start, sorter.entries + start, (stop - start) * sizeof(uint32_t))
-    sorter.starts += pieces.count
-    for piece in range(pieces.count):
-        end = pieces.starts[piece]
-        if end - position == 1:
-            out[position] = keys[position]
-        elif end > position:
-            sort_range(sorter, keys, position, end, True)
-        position = end
-    sorter.starts -= pieces.count
+    sort_range(sorter, keys, start, stop, True)
 
 
 cdef inline Py_ssize_t count_pieces(const wide_t *keys, Py_ssize_t start, Py_ssize_t stop,
@@ -341,10 +329,7 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py
     cdef bint with_entries = sorter.moved != NULL
     cdef bint fits = not with_entries or shift + position_bits <= 64
     if n > LONG_PIECE and (with_entries or not is_nested) or not fits:
-        memcpy(keys + start, piece, n * sizeof(wide_t))
-        if with_entries:
-            memcpy(sorter.moved + start, sorter.entries + start, n * sizeof(uint32_t))
-        sort_range(sorter, keys, start, stop, True)
+        sort_again(sorter, keys, start, stop)
     elif not with_entries:
         numpy_sort(piece, n, UNSIGNED)
     elif shift + position_bits <= 32:

@@ -23,19 +23,11 @@ static int fs_compare_u64(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* fs_sort_of returns fs_qsort_u32 or fs_qsort_u64 if NumPy's ArrFuncs have no quicksort of the
-   dtype. */
-static int fs_qsort_u32(void *keys, npy_intp length, void *array)
+/* fs_sort_of returns fs_qsort if NumPy's ArrFuncs have no quicksort of the dtype. */
+static int fs_qsort(void *keys, npy_intp length, void *array)
 {
-    (void)array;
-    qsort(keys, (size_t)length, sizeof(uint32_t), fs_compare_u32);
-    return 0;
-}
-
-static int fs_qsort_u64(void *keys, npy_intp length, void *array)
-{
-    (void)array;
-    qsort(keys, (size_t)length, sizeof(uint64_t), fs_compare_u64);
+    size_t width = (size_t)PyArray_ITEMSIZE((PyArrayObject *)array);
+    qsort(keys, (size_t)length, width, width == 4 ? fs_compare_u32 : fs_compare_u64);
     return 0;
 }
 
@@ -56,8 +48,7 @@ static inline int fs_subnormals_are_zero(void)
 static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
     fs_sort_t sort = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
-    if (sort != NULL || !PyTypeNum_ISUNSIGNED(PyArray_TYPE(array))) return sort;
-    return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_qsort_u32 : fs_qsort_u64;
+    return sort != NULL || !PyTypeNum_ISUNSIGNED(PyArray_TYPE(array)) ? sort : fs_qsort;
 }
 
 #endif
