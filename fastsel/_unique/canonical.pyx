@@ -8,8 +8,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastsel._core.atomics cimport fs_mark
 from fastsel._core.parallel cimport Job, chunk_count
-from fastsel._core.scratch cimport new_u64, new_u8
+from fastsel._core.scratch cimport new_u64
 from fastsel._simd.blocks cimport blocks_of, word_t
 from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word, rule_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
@@ -35,7 +36,7 @@ def ordered_keys(cnp.ndarray items not None, positions, Rule rule not None, int 
     cdef Py_ssize_t k
     cdef uint64_t least = <uint64_t>-1, greatest = 0
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
-    job.owned, job.items = items, <const char *>cnp.PyArray_DATA(items)
+    job.items = <const char *>cnp.PyArray_DATA(items)
     job.stride, job.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
     job.positions, job.rule, job.order_map, job.out = positions, rule.words, rule.order_map, out
     job.units, job.chunks = size, chunk_count(size, threads, 2 * sizeof(uint64_t))
@@ -47,7 +48,6 @@ def ordered_keys(cnp.ndarray items not None, positions, Rule rule not None, int 
 
 
 cdef class OrderItems(Job):
-    cdef object owned             # the array that `items` points to
     cdef const char *items
     cdef Py_ssize_t stride
     cdef Py_ssize_t width
@@ -107,25 +107,17 @@ def are_canonical(cnp.ndarray items not None, Py_ssize_t width, Rule rule not No
     """Are all fields of a C-contiguous array canonical? A field has `width` bytes, 1, 2, 4 or 8. No
     NaN of a float counts as canonical, nor does a NaT that equals no item."""
     cdef CheckWords job = CheckWords()
-    cdef Py_ssize_t k
-    job.owned, job.words, job.width = items, <const char *>cnp.PyArray_DATA(items), width
-    job.units = cnp.PyArray_NBYTES(items) // width
+    job.words, job.width = <const char *>cnp.PyArray_DATA(items), width
     job.rule = rule.words
-    job.chunks = chunk_count(job.units, threads, width)
-    job.noncanonical = new_u8(job.chunks)
-    job.run(threads)
-    for k in range(job.chunks):
-        if job.noncanonical[k]:
-            return False
-    return True
+    job.run_units(cnp.PyArray_NBYTES(items) // width, width, threads)
+    return not job.noncanonical
 
 
 cdef class CheckWords(Job):
-    cdef object owned             # the array that `words` points to
     cdef const char *words
     cdef Py_ssize_t width
     cdef rule_t rule
-    cdef uint8_t[::1] noncanonical    # by chunk: 1 if a word is not canonical
+    cdef uint8_t noncanonical     # 1 if a word is not canonical
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), n
@@ -143,7 +135,8 @@ cdef class CheckWords(Job):
             else:
                 noncanonical = has_noncanonical(&self.rule, words, n, <uint8_t>self.rule.nan)
             start += n
-        self.noncanonical[k] = noncanonical
+        if noncanonical:
+            fs_mark(&self.noncanonical)
 
 
 cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
@@ -182,7 +175,7 @@ def canonical_keys(cnp.ndarray items not None, int kind, Py_ssize_t width, Rule 
     cdef WriteKeys job = WriteKeys()
     cdef Py_ssize_t keys = cnp.PyArray_DIM(items, 0)
     job.unequal = unequal = new_u64(blocks_of(keys)) if rule.words.nan_unequal else None
-    job.owned, job.items = (items, out), <const char *>cnp.PyArray_DATA(items)
+    job.items = <const char *>cnp.PyArray_DATA(items)
     job.kind, job.width, job.collapse = <field_kind>kind, width, collapse
     job.rule = rule.words
     job.keys, job.used = keys, cnp.PyArray_NBYTES(items) // keys
@@ -193,7 +186,6 @@ def canonical_keys(cnp.ndarray items not None, int kind, Py_ssize_t width, Rule 
 
 
 cdef class WriteKeys(Job):
-    cdef object owned             # the arrays that `items` and `out` point to
     cdef const char *items
     cdef field_kind kind
     cdef Py_ssize_t width         # bytes of a field
@@ -227,28 +219,20 @@ cdef class WriteKeys(Job):
                 word = 0
 
     cdef void pad(self, Py_ssize_t key, Py_ssize_t stop) noexcept nogil:
-        """Write raw keys of 3, 5, 6 or 7 bytes as words: two halves that overlap, and zeros."""
+        """Write raw keys of 3, 5, 6 or 7 bytes as words, with zeros behind them."""
         cdef Py_ssize_t used = self.used
-        cdef const char *source = self.items + key * used
-        cdef char *out = self.out + key * self.key_width
-        cdef int shift = <int>(8 * (used - self.key_width // 2))
-        cdef uint16_t low2, high2
-        cdef uint32_t low4, high4, word4
-        cdef uint64_t word8
-        while key < stop:
-            if self.key_width == 4:
-                memcpy(&low2, source, 2)
-                memcpy(&high2, source + used - 2, 2)
-                word4 = low2 | <uint32_t>high2 << shift
-                memcpy(out, &word4, 4)
+        cdef uint64_t word
+        for key in range(key, stop):
+            if (self.keys - key) * used >= 8:       # 8 bytes are loaded in less time than `used`
+                memcpy(&word, self.items + key * used, 8)
+                word &= (<uint64_t>1 << 8 * used) - 1
             else:
-                memcpy(&low4, source, 4)
-                memcpy(&high4, source + used - 4, 4)
-                word8 = low4 | <uint64_t>high4 << shift
-                memcpy(out, &word8, 8)
-            source += used
-            out += self.key_width
-            key += 1
+                word = 0
+                memcpy(&word, self.items + key * used, used)
+            if self.key_width == 4:
+                memcpy(self.out + key * 4, &word, 4)
+            else:
+                memcpy(self.out + key * 8, &word, 8)
 
     cdef bint write_fields(self, const char *source, char *out) noexcept nogil:
         """Write the fields of one key. Returns whether a field is nan."""

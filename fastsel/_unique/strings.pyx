@@ -14,6 +14,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
+from fastsel._core.atomics cimport fs_mark
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_intp, new_u8
 from fastsel._simd.blocks cimport fs_prefetch
@@ -74,7 +75,7 @@ cdef class StringPass(Job):
     cdef cnp.ndarray strings
     cdef source_t source
     cdef Py_ssize_t start         # index of the first string of the round
-    cdef uint8_t[::1] failed      # by chunk: 1 if it has failed
+    cdef uint8_t failed           # 1 if a chunk has failed
 
     def __cinit__(self, cnp.ndarray strings, *_):
         assert cnp.PyArray_ISCARRAY_RO(strings)
@@ -87,17 +88,13 @@ cdef class StringPass(Job):
     cdef bint run_all_rounds(self, int threads) except -1:
         """Handle all strings, or stop after the round in which a chunk fails. Returns whether no
         chunk has failed."""
-        cdef Py_ssize_t k
-        self.failed = new_u8(max_chunk_count(threads))
-        self.failed[:] = False
-        self.start = 0
+        self.failed = self.start = 0
         while self.start < self.source.size:
             self.units = min(self.source.size - self.start, ROUND_STRINGS)
             self.chunks = chunk_count(self.units, threads, STRING_BYTES)
             self.run_round(threads)
-            for k in range(self.chunks):
-                if self.failed[k]:
-                    return False
+            if self.failed:
+                return False
             self.start += self.units
             if self.start < self.source.size:
                 PyErr_CheckSignals()
@@ -190,7 +187,7 @@ cdef class HashStrings(StringPass):
         for i in range(self.first(k), self.first(k + 1)):
             prefetch(&source, i + AHEAD)
             if not load(&source, i, &characters):
-                self.failed[k] = True
+                fs_mark(&self.failed)
                 return
             hash = fs_hash_bytes(
                 characters.data, characters.length * characters.width, self.seed, self.factor)
@@ -232,7 +229,7 @@ cdef class CompareStrings(StringPass):
             if not (load(&source, i, &a) and load(&others, positions[i], &b)
                     and a.length == b.length and a.width == b.width
                     and memcmp(a.data, b.data, a.length * a.width) == 0):
-                self.failed[k] = True
+                fs_mark(&self.failed)
                 return
 
 
@@ -274,20 +271,23 @@ cdef class MeasureStrings(StringPass):
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef source_t source = self.source
-        cdef Py_ssize_t i, common = self.common_prefix[k]
+        cdef Py_ssize_t i, limit, common
         cdef characters_t leader, characters
         cdef int width = self.widths[k]
         if not load(&source, 0, &leader):
-            self.failed[k] = True
+            fs_mark(&self.failed)
             return
+        common = min(self.common_prefix[k], leader.length)
         for i in range(self.first(k), self.first(k + 1)):
             prefetch(&source, i + AHEAD)
             if not load(&source, i, &characters):
-                self.failed[k] = True
+                fs_mark(&self.failed)
                 return
             width = max(width, characters.width)
-            common = common_characters(
-                &leader, &characters, min(common, min(leader.length, characters.length)))
+            limit, common = min(common, characters.length), 0
+            while common < limit and (PyUnicode_READ(leader.width, leader.data, common)
+                                      == PyUnicode_READ(characters.width, characters.data, common)):
+                common += 1
         self.common_prefix[k], self.widths[k] = common, <uint8_t>width
 
 
@@ -304,7 +304,7 @@ cdef class WriteWords(StringPass):
         for i in range(self.first(k), self.first(k + 1)):
             prefetch(&source, i + AHEAD)
             if not load(&source, i, &characters):
-                self.failed[k] = True
+                fs_mark(&self.failed)
                 return
             word = 0
             for j in range(self.common_prefix, self.common_prefix + 64 // self.bits):
@@ -353,17 +353,6 @@ def find_runs(cnp.ndarray strings not None):
 
 
 # ---- characters -------------------------------------------------------------------------
-
-
-cdef inline Py_ssize_t common_characters(const characters_t *a, const characters_t *b,
-                                         Py_ssize_t limit) noexcept nogil:
-    """The length of the common prefix of a and b, at most `limit`, which exceeds neither length:
-    otherwise memory behind a string is read."""
-    cdef Py_ssize_t j
-    for j in range(limit):
-        if PyUnicode_READ(a.width, a.data, j) != PyUnicode_READ(b.width, b.data, j):
-            return j
-    return limit
 
 
 cdef inline bint is_string(PyObject *item, bint is_bytes) noexcept nogil:
