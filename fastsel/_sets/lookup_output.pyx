@@ -93,7 +93,10 @@ cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
         all_signs |= positions[j]
     if all_signs < 0:
         if output.default == NULL:
-            note_missing(output, start, positions)
+            j = 0
+            while positions[j] >= 0:
+                j += 1
+            mark_first(&output.first_missing, start + j)
         else:           # defaults lie at offsets from the values, too
             to_default = output.default - output.values + start * step
         for j in range(n):      # without a branch, which would often be mispredicted
@@ -121,13 +124,3 @@ cdef inline void write_words(const word_t *values, const Py_ssize_t *positions, 
     cdef Py_ssize_t j
     for j in range(n):
         memcpy(out + j * sizeof(word_t), values + positions[j], sizeof(word_t))
-
-
-cdef void note_missing(output_t *output, Py_ssize_t start,
-                       const Py_ssize_t *positions) noexcept nogil:
-    """Note the first item without a test. At least one position is -1: otherwise memory beyond
-    `positions` is read."""
-    cdef Py_ssize_t j = 0
-    while positions[j] >= 0:
-        j += 1
-    mark_first(&output.first_missing, start + j)

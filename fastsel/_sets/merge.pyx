@@ -9,7 +9,7 @@ from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t)
 from libc.string cimport memcpy, memmove
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
+from fastsel._core.parallel cimport Job, chunk_count, scan
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport Memory, new_intp, new_memory
 
@@ -41,14 +41,13 @@ def exclusive_or(const number_t[::1] first not None, const number_t[::1] second 
     if first.shape[0] < second.shape[0]:
         first, second = second, first
     cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0]
-    cdef Merge job = Merge(dtype, sizeof(number_t), n_first + n_second, threads)
+    cdef Merge job = Merge(dtype, sizeof(number_t), n_first, n_first + n_second, threads)
     job.first = <const char *>&first[0] if n_first else NULL
     job.second = <const char *>&second[0] if n_second else NULL
     job.merge_range = <merge_t>&merge_range[number_t]
     for k in range(1, job.chunks + 1):
-        job.first_starts[k] = chunk_start(n_first, job.chunks, k)
         job.second_starts[k] = max(
-            job.second_starts[k - 1], start_of_others(first, job.first_starts[k], second))
+            job.second_starts[k - 1], start_of_others(first, job.begin(k), second))
     return job.merge(threads)
 
 
@@ -74,18 +73,17 @@ cdef class Merge(Job):
     cdef merge_t merge_range
     cdef const char *first
     cdef const char *second
-    cdef Py_ssize_t[::1] first_starts     # by chunk
-    cdef Py_ssize_t[::1] second_starts
+    cdef Py_ssize_t[::1] second_starts    # by chunk
     cdef Py_ssize_t[::1] offsets          # by chunk: the length of its result, then its start
     cdef Memory merged                    # the results of all chunks, with gaps
     cdef char *out                        # NULL in the pass that merges
 
-    def __init__(self, cnp.dtype dtype, Py_ssize_t width, Py_ssize_t size, int threads):
-        self.dtype, self.width = dtype, width
+    def __init__(self, cnp.dtype dtype, Py_ssize_t width, Py_ssize_t n_first, Py_ssize_t size,
+                 int threads):
+        self.dtype, self.width, self.units = dtype, width, n_first
         self.chunks = chunk_count(size, threads, width)
-        self.first_starts = new_intp(self.chunks + 1)
         self.second_starts = new_intp(self.chunks + 1)
-        self.first_starts[0] = self.second_starts[0] = 0
+        self.second_starts[0] = 0
         self.offsets = new_intp(self.chunks + 1)
         self.merged = new_memory(size, width, b"B")
 
@@ -101,8 +99,8 @@ cdef class Merge(Job):
         return result
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start_first = self.first_starts[k], start_second = self.second_starts[k]
-        cdef Py_ssize_t n_first = self.first_starts[k + 1] - start_first
+        cdef Py_ssize_t start_first = self.begin(k), start_second = self.second_starts[k]
+        cdef Py_ssize_t n_first = self.begin(k + 1) - start_first
         cdef Py_ssize_t n_second = self.second_starts[k + 1] - start_second
         cdef char *merged = <char *>self.merged.data + (start_first + start_second) * self.width
         if self.out == NULL:

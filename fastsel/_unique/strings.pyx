@@ -16,7 +16,7 @@ from libc.string cimport memcmp
 
 from fastsel._core.atomics cimport fs_mark
 from fastsel._core.parallel cimport Job, chunk_count
-from fastsel._core.scratch cimport new_intp, new_u8
+from fastsel._core.scratch cimport new_intp
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.keys cimport AHEAD, fs_hash_bytes
 
@@ -245,20 +245,18 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef Py_ssize_t k, max_chunks = max_chunk_count(threads)
     cdef characters_t leader
-    cdef int width = 1
     assert not measure.source.are_packed      # outside of a round, nobody holds the lock
     if not load(&measure.source, 0, &leader):
         return None
-    measure.common_prefix, measure.widths = new_intp(max_chunks), new_u8(max_chunks)
+    measure.common_prefix = new_intp(max_chunks)
     measure.common_prefix[:] = leader.length
-    measure.widths[:] = 0
     if not measure.run_all_rounds(threads):
         return None
     write.common_prefix = measure.common_prefix[0]
     for k in range(max_chunks):
         write.common_prefix = min(write.common_prefix, measure.common_prefix[k])
-        width = max(width, measure.widths[k])
-    write.bits = 8 if width == 1 else 16 if width == 2 else 21  # of the largest character
+    # The bits of the largest character.
+    write.bits = 21 if measure.has_width[4] else 16 if measure.has_width[2] else 8
     words = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     write.words = words
     return words if write.run_all_rounds(threads) else None
@@ -267,13 +265,13 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
 cdef class MeasureStrings(StringPass):
     """Measure the common prefix of all strings, and the width of the widest character."""
     cdef Py_ssize_t[::1] common_prefix    # of each chunk and the first string, in characters
-    cdef uint8_t[::1] widths              # of each chunk: bytes of its widest character
+    cdef uint8_t[5] has_width     # by bytes: 1 if a chunk's widest character has this width
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef source_t source = self.source
         cdef Py_ssize_t i, limit, common
         cdef characters_t leader, characters
-        cdef int width = self.widths[k]
+        cdef int width = 1
         if not load(&source, 0, &leader):
             fs_mark(&self.failed)
             return
@@ -288,7 +286,8 @@ cdef class MeasureStrings(StringPass):
             while common < limit and (PyUnicode_READ(leader.width, leader.data, common)
                                       == PyUnicode_READ(characters.width, characters.data, common)):
                 common += 1
-        self.common_prefix[k], self.widths[k] = common, <uint8_t>width
+        self.common_prefix[k] = common
+        fs_mark(&self.has_width[width])
 
 
 cdef class WriteWords(StringPass):
