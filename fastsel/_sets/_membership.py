@@ -15,7 +15,7 @@ from fastsel._sets.window_lookup import look_up_in_window
 from fastsel._unique import _keys, _objects, _plan
 from fastsel._unique._unique import unique
 from fastsel._unique.decimals import integers_of, table_threads
-from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, Request, Search
+from fastsel._unique.groups import CACHE_BYTES, COST, GROUP_BYTES, Request, Search
 from fastsel._unique.tables import Tables
 
 # A hash table of MAX_GROUPS groups fits the cache.
@@ -406,7 +406,7 @@ def hash_plan(items, tests, request, forced):
     algorithm is "tables" or "partitions", or `forced`. `expected` is an estimate of the number of
     distinct tests."""
     nbytes = (items.size + tests.size) * items.width
-    threads = _threads.for_bytes(nbytes, _plan.COST)
+    threads = _threads.for_bytes(nbytes, COST)
     search = Search(tests, tests.data, request, threads, threads)
     expected = tests.size
     if tests.size > _plan.TINY_ITEMS:

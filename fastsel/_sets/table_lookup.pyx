@@ -13,7 +13,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.atomics cimport fs_mark
+from fastsel._core.atomics cimport fs_mark, fs_store_relaxed
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_intp, new_u32, new_u8
@@ -25,8 +25,8 @@ from fastsel._unique.hash_table cimport (
     table_bytes, table_clear, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, Keys, Rule, keys_t, load_words
 from fastsel._unique.scatter cimport (
-    MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, next_entries, part_share, read_back_flags,
-    scatter_keys)
+    MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, ScatterKeyPass, next_entries, part_share,
+    read_back_flags, scatter_keys)
 from fastsel._unique.tables cimport Tables
 
 cnp.import_array()
@@ -131,10 +131,13 @@ def find_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t expe
     cdef CompareParts job = CompareParts(
         scattered(items, False, threads), scattered(tests, True, threads), expected, False,
         threads)
+    cdef ReadPositions read
     job.positions_plus_1 = new_u32(job.items.keys.size)
     if not job.compare(threads):
         return None
-    ReadPositions(job.items, job.positions_plus_1, output, threads).run(threads)
+    read = ReadPositions(job.items)
+    read.positions_plus_1, read.output = job.positions_plus_1, output.begin()
+    read.run(threads)
     return output.result
 
 
@@ -143,14 +146,15 @@ def masks_of_few(cnp.ndarray first not None, cnp.ndarray second not None, Rule r
     """masks_by_table of two small arrays of one dtype, without a sample, on one thread. Neither is
     empty; the smaller one has the table. None if keys need too many probes."""
     cdef bint swapped = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
-    cdef Keys items = Keys(second if swapped else first, rule, seeds)
-    cdef Tables tables = table_of_few(first if swapped else second, rule, seeds,
-                                      Request(lookups=items.fields.size))
-    cdef bint of_items = of_second if swapped else of_first
-    masks = None
-    if tables is not None:
-        masks = masks_by_table(
-            tables, items, of_items, of_first if swapped else of_second, invert, 1)
+    cdef Keys items
+    cdef Tables tables
+    if swapped:
+        first, second, of_first, of_second = second, first, of_second, of_first
+    items = Keys(first, rule, seeds)
+    tables = table_of_few(second, rule, seeds, Request(lookups=items.fields.size))
+    if tables is None:
+        return None
+    masks = masks_by_table(tables, items, of_first, of_second, invert, 1)
     return masks[::-1] if swapped and masks is not None else masks
 
 
@@ -181,8 +185,7 @@ cdef Tables table_of_few(cnp.ndarray array, Rule rule, tuple seeds, Request requ
 
 
 cdef class LookUp(Job):
-    """Look up keys in the merged table of `tables`."""
-    cdef object owned
+    """Look up keys in the merged table of `tables`; the caller holds all three."""
     cdef const table_t *table
     cdef const keys_t *table_keys
     cdef lookup_t side
@@ -190,7 +193,6 @@ cdef class LookUp(Job):
 
     def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert):
         """Look up `keys`. `out` gets the mask, or is None."""
-        self.owned = tables, keys, out
         self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
         memset(&self.side, 0, sizeof(self.side))
         self.side.keys, self.side.invert = keys.fields, invert
@@ -221,27 +223,19 @@ cdef ScatterByHash scattered(Keys keys, bint positions, int threads):
     return scatter
 
 
-cdef class ReadPositions(Job):
+cdef class ReadPositions(ScatterKeyPass):
     """Write the output of all items, from the positions that are noted by entry."""
-    cdef ScatterByHash items
     cdef const uint32_t[::1] positions_plus_1
     cdef output_t *output
 
-    def __init__(self, ScatterByHash items, uint32_t[::1] positions_plus_1, Output output,
-                 int threads):
-        self.items, self.positions_plus_1 = items, positions_plus_1
-        self.output = output.begin()
-        self.units, self.chunks = items.key_blocks, items.key_chunks
-
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = self.begin(k) * 64
-        cdef Py_ssize_t stop = min(self.begin(k + 1) * 64, self.items.keys.size), n, j, p
-        cdef const uint8_t[::1] part_of = self.items.part_of
+        cdef Py_ssize_t start = self.first_key(k), stop = self.first_key(k + 1), n, j, p
+        cdef const uint8_t[::1] part_of = self.scatter.part_of
         cdef const uint32_t[::1] positions_plus_1 = self.positions_plus_1
         cdef Py_ssize_t[MAX_PARTS] next_entry
         cdef Py_ssize_t[BATCH] positions
         cdef Py_ssize_t *found
-        next_entries(self.items, k, next_entry)
+        next_entries(self.scatter, k, next_entry)
         while start < stop:
             n = min(stop - start, BATCH)
             found = room_for(self.output, start, positions)
@@ -263,7 +257,7 @@ cdef class CompareParts(Job):
     cdef uint32_t[::1] positions_plus_1
     cdef Py_ssize_t expected          # an estimate of the number of distinct tests of a part
     cdef bint invert
-    cdef Py_ssize_t[::1] status       # of each chunk
+    cdef Py_ssize_t status            # 0, or of a chunk that gave up
 
     def __init__(self, ScatterByHash items, ScatterByHash tests, Py_ssize_t expected, bint invert,
                  int threads):
@@ -272,7 +266,6 @@ cdef class CompareParts(Job):
         self.expected = part_share(min(expected, tests.keys.size))
         self.units, self.chunks = MAX_PARTS, chunk_count(
             MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
-        self.status = new_intp(self.chunks)
 
     cdef bint compare(self, int threads) except -1:
         """Compare all parts. Returns False if keys need too many probes."""
@@ -315,7 +308,8 @@ cdef class CompareParts(Job):
             items.stop, tests.stop = self.items.start_of(part), self.tests.start_of(part)
             status = compare_ranges(&items, &tests, &table)
         table_free(&table)
-        self.status[k] = status
+        if status:
+            fs_store_relaxed(&self.status, status)
 
 
 cdef lookup_t side_of(Scatter scatter) noexcept nogil:
@@ -378,7 +372,7 @@ cdef Py_ssize_t add_tests(const lookup_t *side, table_t *table) noexcept nogil:
         n = min(side.stop - start, BATCH)
         load_batch(side, start, n, words, positions)
         batch = batch_of(&side.keys, words, positions, n)
-        status = add_keys(table, &batch, ids_plus_1 if table.ids_plus_1 != NULL else NULL)
+        status = add_keys(table, &batch, ids_plus_1)
         start += n
     return status
 

@@ -35,16 +35,21 @@ def look_up_in_window(Keys items not None, Keys tests not None, object window no
     """
     cdef WindowTable table = WindowTable(tests, window, output is not None, 0, threads)
     cdef LookUpEntries job
+    cdef window_t window_of_all
     cdef uint64_t entry                 # of nan; it may lie beyond the table
     if not table.fill():
         return None
     job = LookUpEntries(items, table, threads)
     if not job.list_outside(has_nan):
-        window = job.window_of_all(has_nan)
-        if not 0 < window[1] <= limit:
+        window_of_all = widened(
+            min(job.low, table.window.base),
+            max(job.high, table.window.base + table.window.entries - 1),
+            <uint64_t>-1 >> (64 - 8 * tests.fields.width))
+        if not 0 < window_of_all.entries <= limit:
             return None
-        return look_up_in_window(items, tests, window, 0, has_nan, threads, output, invert)
-    entry = ordered_key_of(tests.fields.order_map, tests.fields.rule.nan) - table.window.base
+        return look_up_in_window(items, tests, (window_of_all.base, window_of_all.entries), 0,
+                                 has_nan, threads, output, invert)
+    entry = ordered_key_of(tests.fields.rule.order_map, tests.fields.rule.nan) - table.window.base
     has_nan = has_nan and entry < table.window.entries
     if output is not None:
         job.positions_plus_1 = first_positions_plus_1(table, threads)
@@ -76,6 +81,8 @@ cdef class LookUpEntries(Job):
     cdef uint64_t[MAX_OUTSIDE] words            # the different tests outside of the window
     cdef Py_ssize_t[MAX_OUTSIDE] positions      # where each of them occurs first
     cdef int n_outside
+    cdef uint64_t low             # the least ordered key of a test outside of the window
+    cdef uint64_t high            # the greatest one
     # An integer equals no test if a bit of `beyond` is set in its difference to `lowest`. Only if
     # has_range.
     cdef bint has_range
@@ -90,53 +97,43 @@ cdef class LookUpEntries(Job):
 
     cdef bint list_outside(self, bint has_nan) except -1:
         """List the different tests outside of the window, but not nan if has_nan. Returns False if
-        they are too many."""
-        cdef Py_ssize_t n = self.table.close_outside(), width = self.items.fields.width, j
-        cdef uint64_t word
-        for j in range(n):
-            word = load_word(<const char *>self.table.outside_words.data + j * width, width)
-            if self.find_outside(word) >= 0 or (has_nan and word == self.items.fields.rule.nan):
-                continue
-            if self.n_outside == MAX_OUTSIDE:
-                return False
-            self.words[self.n_outside] = word
-            self.positions[self.n_outside] = self.table.outside_positions[j]
-            self.n_outside += 1
-        return True
-
-    cdef tuple window_of_all(self, bint has_nan):
-        """A window of all tests but nan if has_nan, after list_outside."""
+        they are too many. Sets their range."""
         cdef const keys_t *keys = &self.table.keys.fields
-        cdef uint64_t low = self.table.window.base, high = low + self.table.window.entries - 1
+        cdef Py_ssize_t n = self.table.close_outside(), j
         cdef uint64_t word, key
-        cdef Py_ssize_t j
-        cdef window_t window
-        for j in range(self.table.n_listed):
+        cdef bint fits = True
+        self.low = <uint64_t>-1
+        for j in range(n):
             word = load_word(
                 <const char *>self.table.outside_words.data + j * keys.width, keys.width)
-            if not (has_nan and word == keys.rule.nan):
-                key = ordered_key_of(keys.order_map, word)
-                low, high = min(low, key), max(high, key)
-        window = widened(low, high, <uint64_t>-1 >> (64 - 8 * keys.width))
-        return window.base, window.entries
+            if has_nan and word == keys.rule.nan:
+                continue
+            key = ordered_key_of(keys.rule.order_map, word)
+            self.low, self.high = min(self.low, key), max(self.high, key)
+            if not fits or self.find_outside(word) >= 0:
+                continue
+            fits = self.n_outside < MAX_OUTSIDE
+            if fits:
+                self.words[self.n_outside] = word
+                self.positions[self.n_outside] = self.table.outside_positions[j]
+                self.n_outside += 1
+        return fits
 
     cdef int set_range(self) except -1:
         """Set the range of all tests, if items can be compared with it. Bits are merged."""
         cdef const uint64_t[::1] bits = self.table.bits
-        cdef const uint64_t *order_map = self.items.fields.order_map
-        cdef Py_ssize_t first = 0, last = self.table.entry_blocks - 1, t
-        cdef uint64_t low = <uint64_t>-1, high = 0, key
+        cdef const uint64_t *order_map = self.items.fields.rule.order_map
+        cdef Py_ssize_t first = 0, last = self.table.entry_blocks - 1
+        cdef uint64_t low = self.low, high = self.high
         while first <= last and bits[first] == 0:
             first += 1
         while last > first and bits[last] == 0:
             last -= 1
         if first <= last:
-            low = self.table.window.base + <uint64_t>first * 64 + fs_ctz(bits[first])
-            high = (self.table.window.base + <uint64_t>last * 64
-                    + bit_length(bits[last]) - 1)
-        for t in range(self.n_outside):
-            key = ordered_key_of(order_map, self.words[t])
-            low, high = min(low, key), max(high, key)
+            low = min(
+                low, self.table.window.base + <uint64_t>first * 64 + fs_ctz(bits[first]))
+            high = max(
+                high, self.table.window.base + <uint64_t>last * 64 + bit_length(bits[last]) - 1)
         self.has_range = self.table.are_integers and low <= high
         self.lowest = word_of(order_map, low)
         self.beyond = ~<uint64_t>63

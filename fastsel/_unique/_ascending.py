@@ -9,9 +9,9 @@ items.
 import numpy as np
 
 from fastsel._core import _config, _dtypes, _numpy, _threads
-from fastsel._unique import _keys, _plan, pieces, strings
+from fastsel._unique import _keys, pieces, strings
 from fastsel._unique.canonical import append_keys, ordered_keys
-from fastsel._unique.groups import Request, Search, values_at
+from fastsel._unique.groups import COST, Request, Search, values_at
 from fastsel._unique.sorting import Sorting
 
 # NumPy orders MAX_ROWS or more rows: a word has no room for a row's group and a rank of its column
@@ -101,7 +101,7 @@ def _sorted(values, request):
     numbers."""
     data = np.require(values, requirements="CA")
     keys = _keys.keys_of(data, False)
-    threads = _threads.for_bytes(values.nbytes, _plan.COST)
+    threads = _threads.for_bytes(values.nbytes, COST)
     groups = Sorting(Search(keys, data, request, threads, threads))
     return groups if groups.find() else None
 
@@ -178,7 +178,7 @@ def _packed(columns, rows, groups, start):
     """
     rule = _keys.loaded_rule(columns.dtype, True)
     size = len(columns) if rows is None else len(rows)
-    threads = _threads.for_bytes(size * columns.itemsize, _plan.COST)
+    threads = _threads.for_bytes(size * columns.itemsize, COST)
     words, bits = groups, 0 if groups is None else int(groups[-1]).bit_length()
     for stop in range(start, columns.shape[1]):
         keys, least, greatest = ordered_keys(columns[:, stop], rows, rule, threads)

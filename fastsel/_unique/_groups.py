@@ -9,7 +9,7 @@ from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
 from fastsel._unique.decimals import Decimals
 from fastsel._unique.dense import Dense
-from fastsel._unique.groups import Groups, Search, relabel
+from fastsel._unique.groups import COST, Groups, Search, relabel
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presorted import Presorted
 from fastsel._unique.sorting import Sorting
@@ -21,7 +21,7 @@ FLAG_BITS = np.array([0xFF], np.uint64)  # the significant bits of a flag of one
 def search_for(keys, rows, request):
     """The Search for the groups of the keys of these items, or slices."""
     nbytes = keys.size * keys.width
-    threads = _threads.for_bytes(nbytes, _plan.COST)
+    threads = _threads.for_bytes(nbytes, COST)
     return Search(keys, rows, request, threads, 1 if threads == 1 else _threads.for_bytes(nbytes))
 
 

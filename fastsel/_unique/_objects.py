@@ -3,9 +3,9 @@
 import numpy as np
 
 from fastsel._core import _gate, _threads
-from fastsel._unique import _keys, _plan, strings
+from fastsel._unique import _keys, strings
 from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
-from fastsel._unique.groups import Request, values_at
+from fastsel._unique.groups import COST, Request, values_at
 from fastsel._unique.keys import Keys
 from fastsel._unique.objects import groups_of_objects, take_objects
 
@@ -71,7 +71,7 @@ def _hashed_strings(array):
     Also returns None if these strings differ: because two different strings have one hash (for each
     pair of strings, the chance is 1 in 2^64), or because another thread has changed the array.
     """
-    threads = _threads.for_bytes(array.nbytes, _plan.COST)
+    threads = _threads.for_bytes(array.nbytes, COST)
     hashes = strings.hash_strings(array, _keys.SEEDS, threads)
     if hashes is None:
         return None

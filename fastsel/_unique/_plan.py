@@ -7,9 +7,6 @@ from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, table_count
 from fastsel._unique.pieces import sorts_whole
 from fastsel._unique.sorting import sorts_at_once
 
-# Hashing or sorting a key takes about COST times as long as copying it.
-COST = 8
-
 # If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct, or 1 in
 # SHARE_OF_TAIL if few groups have most of the keys; otherwise hash the keys, and sort only the
 # distinct values.

@@ -38,7 +38,7 @@ def ordered_keys(cnp.ndarray items not None, positions, Rule rule not None, int 
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     job.items = <const char *>cnp.PyArray_DATA(items)
     job.stride, job.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
-    job.positions, job.rule, job.order_map, job.out = positions, rule.words, rule.order_map, out
+    job.positions, job.rule, job.out = positions, rule.words, out
     job.units, job.chunks = size, chunk_count(size, threads, 2 * sizeof(uint64_t))
     job.least, job.greatest = new_u64(job.chunks), new_u64(job.chunks)
     job.run(threads)
@@ -53,7 +53,6 @@ cdef class OrderItems(Job):
     cdef Py_ssize_t width
     cdef const Py_ssize_t[::1] positions
     cdef rule_t rule
-    cdef uint64_t[3] order_map
     cdef uint64_t[::1] out
     cdef uint64_t[::1] least      # by chunk
     cdef uint64_t[::1] greatest
@@ -67,7 +66,7 @@ cdef class OrderItems(Job):
         for i in range(self.begin(k), self.begin(k + 1)):
             at = i if all_items else positions[i]
             key = load_word(self.items + at * self.stride, self.width)
-            key = ordered_key_of(self.order_map, canonical(&self.rule, key))
+            key = ordered_key_of(self.rule.order_map, canonical(&self.rule, key))
             least, greatest = min(least, key), max(greatest, key)
             out[i] = key
         self.least[k], self.greatest[k] = least, greatest

@@ -12,13 +12,14 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_start, clear, scan
+from fastsel._core.parallel cimport Job, choose_threads, chunk_start, clear
 from fastsel._core.results cimport new_array, new_result
-from fastsel._core.scratch cimport new_intp, new_u32
+from fastsel._core.scratch cimport new_u32
+from fastsel._positions.bitmask cimport Bitmask, from_bits
 from fastsel._simd.blocks cimport fs_ctz, is_sparse, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
-    CACHE_BYTES, Groups, RankBlocks, Request, Search, values_at)
+    CACHE_BYTES, COST, Groups, RankBlocks, Request, Search, values_at)
 from fastsel._unique.keys cimport (
     Keys, fs_load_once, keeps_words, key_at, keys_t, load_word, restore_bits)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
@@ -29,7 +30,6 @@ from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_e
 cnp.import_array()
 
 cdef enum:
-    MIN_SHARED = 1 << 15      # fewer keys outside of the window are sorted by one thread
     FEW_WORDS = 1 << 9        # with more words than these, keys in a row seldom have the same count
 
 
@@ -70,7 +70,7 @@ cdef class Dense(Groups):
             self.set_ascending(by_position, are_words)
         else:
             self.mark_rest()
-            self.set_first_occurrences(self.table.bitmask)
+            self.set_first_occurrences(self.table.first_bits.base)
         return True
 
     cdef int find_rest(self, bint by_position) except -1:
@@ -78,7 +78,8 @@ cdef class Dense(Groups):
         cdef Search search = self.search
         cdef Request request = search.request
         cdef Py_ssize_t outside = self.table.close_outside()
-        cdef int threads = search.threads if outside > MIN_SHARED else 1
+        cdef int threads = min(search.threads, choose_threads(
+            outside * search.keys.fields.width, COST))
         cdef cnp.ndarray words
         cdef Keys keys
         cdef uint64_t word
@@ -98,7 +99,7 @@ cdef class Dense(Groups):
         while self.below < cnp.PyArray_SIZE(words):
             word = load_word(<const char *>cnp.PyArray_DATA(words)
                              + self.below * keys.fields.width, keys.fields.width)
-            if ordered_key_of(keys.fields.order_map, word) >= self.table.window.base:
+            if ordered_key_of(keys.fields.rule.order_map, word) >= self.table.window.base:
                 break
             self.below += 1
         return 0
@@ -130,7 +131,7 @@ cdef class Dense(Groups):
         write.run(threads)
         if not self.table.are_integers:     # float16, of which no key is outside of the window
             with nogil:
-                to_words(keys.order_map, <uint16_t *>write.values, groups)
+                to_words(keys.rule.order_map, <uint16_t *>write.values, groups)
                 restore_bits(keys, <uint16_t *>write.values, groups, NULL)
         if self.rest is not None:
             words, values = self.rest.values, self.values.view(self.rest.values.dtype)
@@ -201,16 +202,19 @@ cdef class Dense(Groups):
         """Assign group ids in order of first occurrence. Returns the ids of the groups of the rest;
         None if no key is outside of the window."""
         cdef int threads = self.search.copy_threads
-        cdef Py_ssize_t[::1] offsets = new_intp(self.table.key_chunks + 1), ids
+        cdef Bitmask mask = from_bits(
+            self.table.first_bits, self.search.keys.fields.width, threads)
+        cdef Py_ssize_t[::1] ids
+        cdef AssignByFirst assign
         cdef RankBlocks ranks
         cdef Py_ssize_t g
         self.group_ids = new_entries(self.table, threads)
-        CountFirsts(self.table, offsets, None).run(threads)
-        scan(&offsets[0], self.table.key_chunks)
-        AssignByFirst(self.table, offsets, self.group_ids).run(threads)
+        assign = AssignByFirst(self.table, mask.offsets, self.group_ids)
+        assign.chunks = mask.offsets.shape[0] - 1
+        assign.run(threads)
         if self.rest is None:
             return None
-        ranks = RankBlocks(self.table.first_bits, offsets)
+        ranks = RankBlocks(mask.bits, mask.offsets)
         ranks.run(threads)
         out = self.rest_index.copy()
         ids = out
@@ -353,7 +357,7 @@ cdef class DenseKeyPass(Job):
     cdef inline Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
         """The entry of key i; the entry behind the window if the key is outside."""
         cdef const keys_t *keys = &self.table.keys.fields
-        cdef uint64_t key = ordered_key_of(keys.order_map, key_at(keys, i))
+        cdef uint64_t key = ordered_key_of(keys.rule.order_map, key_at(keys, i))
         return <Py_ssize_t>min(key - self.table.window.base, self.table.window.entries)
 
 
@@ -374,13 +378,6 @@ cdef class ClearRepeated(DenseKeyPass):
                 if present[(table_chunk - 1) * length + self.entry_of(block * 64 + fs_ctz(word))]:
                     first_bits[block] &= ~(word & (0 - word))
                 word &= word - 1
-
-
-cdef class CountFirsts(DenseKeyPass):
-    """Count the first occurrences of each chunk."""
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = self.begin(k)
-        self.out[k] = level.count(&self.table.first_bits[start], self.begin(k + 1) - start)
 
 
 cdef class AssignByFirst(DenseKeyPass):

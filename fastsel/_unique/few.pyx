@@ -22,7 +22,7 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
     cdef cnp.ndarray items = array
     cdef Search search
     cdef Groups groups = None
-    if ascending and not rule.is_ordered:
+    if ascending and not rule.words.is_ordered:
         return None
     if cnp.PyArray_NDIM(array) != 1:
         items = cnp.PyArray_Ravel(array, cnp.NPY_CORDER)

@@ -14,6 +14,10 @@ cpdef enum:
     # so that each part's table fits the cache. A group of a hash table takes about GROUP_BYTES.
     CACHE_BYTES = 1 << 23
     GROUP_BYTES = 64
+    L2_BYTES = 1 << 18      # fit the L2 cache of a core
+    # Hashing or sorting a key, or copying it from a random position, takes about COST times as long
+    # as copying adjacent keys.
+    COST = 8
 
 
 cpdef Py_ssize_t table_count(Py_ssize_t nbytes, Py_ssize_t groups,

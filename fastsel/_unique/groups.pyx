@@ -33,12 +33,6 @@ from fastsel._unique.sample cimport WINDOWS, take_sample
 
 cnp.import_array()
 
-cdef enum:
-    # To copy slices from random positions takes about TAKE_COST times as long as to copy adjacent
-    # slices.
-    TAKE_COST = 8
-
-
 cdef class Request:
     def __init__(self, bint index=False, bint inverse=False, bint counts=False,
                  bint ascending=True, bint grouped=False, Py_ssize_t lookups=0,
@@ -55,7 +49,7 @@ cdef class Search:
                  int threads, int copy_threads):
         self.keys, self.rows, self.request = keys, rows, request
         self.threads, self.copy_threads = threads, copy_threads
-        self.ascending = request.ascending and keys.fields.is_ordered
+        self.ascending = request.ascending and keys.fields.rule.is_ordered
 
     cdef const sample_t *sample(self) except NULL:
         """What a sample says about the keys; the sample is taken once."""
@@ -100,7 +94,7 @@ cdef class Search:
         densest 99, 95 and 90 %. A window has 0 entries if no such table serves the keys."""
         cdef const keys_t *keys = &self.keys.fields
         cdef const sample_t *sample
-        cdef bint are_ordered = keys.is_ordered and keys.unequal == NULL
+        cdef bint are_ordered = keys.rule.is_ordered and keys.unequal == NULL
         if are_ordered and keys.width <= 2 and not keys.rule.nan_unequal:
             return ((0, 1 << 8 * keys.width),) * WINDOWS  # all words, without a sample
         if not are_ordered or not (keeps_words(&keys.rule) or self.scale):
@@ -113,7 +107,7 @@ cdef class Search:
         """All sampled keys are NaN or decimals by `scale` (order_body.h); 0 if not, or if the keys
         are no doubles."""
         cdef const keys_t *keys = &self.keys.fields
-        return self.sample().scale if keys.width == 8 and keys.order_map[1] else 0
+        return self.sample().scale if keys.width == 8 and keys.rule.order_map[1] else 0
 
     @property
     def values_only(self):
@@ -127,7 +121,7 @@ cdef class Search:
         """Does a direct-address table have to find first positions? If values ascend and are the
         canonical words, float16, or decimals, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
-        cdef bint are_halves = keys.width == 2 and keys.order_map[1] != 0
+        cdef bint are_halves = keys.width == 2 and keys.rule.order_map[1] != 0
         return self.request.index or not (
             self.ascending and (keeps_words(&keys.rule) or are_halves or self.scale))
 
@@ -238,7 +232,7 @@ cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
     job = TakeSlices()
     job.source, job.width, job.positions = source, width, at
     job.out = <char *>cnp.PyArray_DATA(values)
-    threads = choose_threads(n * width, TAKE_COST)
+    threads = choose_threads(n * width, COST)
     job.run_units(n, width + LINE, threads)
     return values
 

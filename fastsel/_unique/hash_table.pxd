@@ -17,10 +17,6 @@ cdef enum:
     NO_MEMORY = -1          # an allocation failed
     TOO_MANY = -2           # there may be more than max_groups groups
     FLOODED = -3            # too many probes: the keys may be made to collide
-    FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
-    # The slots of a table are prefetched if log2 of their number is at least PREFETCHED_SLOT_BITS;
-    # smaller tables fit the cache of a core.
-    PREFETCHED_SLOT_BITS = 15
     # The budget of extra probes, those after the first slot, for each key. A table begins with the
     # budget of a batch. Random keys need at most 1.5 extra probes on average, if half of the slots
     # are in use.
@@ -60,7 +56,7 @@ cdef inline batch_t batch_of(const keys_t *keys, const uint64_t *words,
     return batch
 
 
-cdef bint succeeded(const Py_ssize_t[::1] status) except -1
+cdef bint succeeded(Py_ssize_t status) except -1
 cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize_t max_groups,
                      int skip_bits, Py_ssize_t expected) noexcept nogil
 cdef size_t table_bytes(const keys_t *keys, bint with_ids, Py_ssize_t expected) noexcept nogil

@@ -8,17 +8,17 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix
 
 cdef enum:
-    SMALL_SLOT_BITS = 14    # log2 of the slots of the largest table of at most 192 KiB, with ids
+    FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
+    # log2 of the slots of the largest table of at most 192 KiB, with ids: it fits the cache of a
+    # core, and the slots of larger tables are prefetched.
+    SMALL_SLOT_BITS = 14
 
 
-cdef bint succeeded(const Py_ssize_t[::1] status) except -1:
-    """Is each status 0? Raises MemoryError if one is NO_MEMORY and none is worse."""
-    cdef Py_ssize_t k, lowest = 0
-    for k in range(status.shape[0]):
-        lowest = min(lowest, status[k])
-    if lowest == NO_MEMORY:
+cdef bint succeeded(Py_ssize_t status) except -1:
+    """Is the status 0? Raises MemoryError if it is NO_MEMORY."""
+    if status == NO_MEMORY:
         raise MemoryError()
-    return lowest == 0
+    return status == 0
 
 
 cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:
@@ -105,10 +105,9 @@ cdef Py_ssize_t add_keys(table_t *table, const batch_t *batch,
                          uint32_t *ids_plus_1) noexcept nogil:
     """Look up the keys of a batch, and add the keys that the table does not have, in their order.
 
-    ids_plus_1 gets the group id of each key plus one; it is NULL if the table has no ids. With
-    skips_unequal, its entry for a key that equals no other is undefined. Returns a status; it is
-    TOO_MANY if the table would have to grow for n new groups, and would then have more than
-    max_groups groups.
+    ids_plus_1 gets the group id of each key plus one, if the table has ids. With skips_unequal, its
+    entry for a key that equals no other is undefined. Returns a status; it is TOO_MANY if the table
+    would have to grow for n new groups, and would then have more than max_groups groups.
     """
     cdef Py_ssize_t length = table.length + batch.n
     if length > capacity(table.slot_bits):
@@ -135,7 +134,7 @@ cdef inline void probe_first_slots(const table_t *table, const keys_t *table_key
     cdef Py_ssize_t j
     level.hash_to_slots(batch.words, batch.n, batch.keys.seed, batch.keys.factor, table.skip_bits,
                         64 - table.slot_bits, probes.first_slots)
-    if table.slot_bits >= PREFETCHED_SLOT_BITS:
+    if table.slot_bits > SMALL_SLOT_BITS:
         for j in range(batch.n):
             fs_prefetch(table.slots + probes.first_slots[j] * table.width)
     probes.n_unknown = level.probe_first_slots[table.width == 8](
@@ -151,7 +150,7 @@ cdef inline void confirm(const table_t *table, const keys_t *table_keys, const b
     unknown. In a large table, all keys to compare with are prefetched before the first comparison.
     """
     cdef Py_ssize_t j
-    if table.slot_bits >= PREFETCHED_SLOT_BITS:
+    if table.slot_bits > SMALL_SLOT_BITS:
         for j in range(batch.n):
             if slots[j]:
                 fs_prefetch(key_in(table, table_keys, slots[j] - 1))
@@ -214,6 +213,7 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ba
     cdef wide_t word
     cdef uint32_t id_plus_1 = 0
     cdef bint added
+    cdef bint with_ids = slot_ids_plus_1 != NULL
     cdef bint any_unequal = keys.rule.nan_unequal or keys.unequal != NULL
     probe_first_slots(table, keys, batch, True, slots, &probes)
     if not is_word:             # the keys that `confirm` has listed last are out of order
@@ -221,9 +221,8 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ba
         for j in range(batch.n):
             probes.unknown[probes.n_unknown] = <uint16_t>j
             probes.n_unknown += slots[j] == 0
-    if ids_plus_1 != NULL:
-        for j in range(batch.n):
-            ids_plus_1[j] = slot_ids_plus_1[probes.first_slots[j]]
+    for j in range(batch.n if with_ids else 0):
+        ids_plus_1[j] = slot_ids_plus_1[probes.first_slots[j]]
     for k in range(probes.n_unknown):
         j = probes.unknown[k]
         i, slot = positions[j], <Py_ssize_t>probes.first_slots[j]
@@ -244,10 +243,10 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ba
                 return FLOODED
             added = table_words[slot] == 0
             table_words[slot] = word
-            if ids_plus_1 != NULL:
+            if with_ids:
                 id_plus_1 = <uint32_t>(length + 1) if added else slot_ids_plus_1[slot]
                 slot_ids_plus_1[slot] = id_plus_1
-        if ids_plus_1 != NULL:
+        if with_ids:
             table.counts[length], ids_plus_1[j] = 0, id_plus_1
         table.first_positions[length] = i
         length += added

@@ -7,7 +7,8 @@ Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are load
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._simd.blocks cimport fs_prefetch, wide_t, word_t
+from fastsel._simd.blocks cimport fs_prefetch, log2_width, wide_t, word_t
+from fastsel._simd.levels cimport level
 
 cdef extern from "load_once.h" nogil:
     void fs_load_once(void *copy, const void *source, size_t size)
@@ -18,7 +19,7 @@ cdef extern from "hashing.h" nogil:
 
 cdef enum:
     BATCH = 256     # keys at a time: their words fit the L1 cache and any stack
-    BLOCKS = 4      # blocks of a batch
+    BLOCKS = BATCH // 64
     AHEAD = 32      # how many keys ahead a kernel prefetches
 
 ctypedef struct rule_t:
@@ -29,6 +30,9 @@ ctypedef struct rule_t:
     uint64_t limit
     uint64_t nan
     bint nan_unequal        # an item that is nan equals no item, not even itself
+    bint is_ordered         # order_map makes ordered keys of the words (ordered_keys.pxd)
+    uint64_t[3] order_map
+    int character_width     # bytes of a character; 0 unless the keys are native 1-d strings
 
 ctypedef struct keys_t:
     const char *data
@@ -36,9 +40,6 @@ ctypedef struct keys_t:
     Py_ssize_t width        # bytes of a key
     bint is_word            # width is 1, 2, 4 or 8
     rule_t rule
-    bint is_ordered         # order_map makes ordered keys of the words (ordered_keys.pxd)
-    uint64_t[3] order_map
-    int character_width     # bytes of a character; 0 unless the keys are native 1-d strings
     const uint64_t *unequal  # bitmask of keys that equal no other, whatever their bytes; or NULL
     uint64_t seed           # even; hashes of longer keys are odd, so that no hash equals the seed
     uint64_t factor
@@ -48,9 +49,6 @@ cdef class Rule:
     """Which words are equal and, if they are numbers or times, their order. Made once for each
     dtype."""
     cdef rule_t words
-    cdef bint is_ordered
-    cdef uint64_t[3] order_map
-    cdef int character_width
 
 
 cdef class Keys:
@@ -108,6 +106,14 @@ cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noe
     if keys.rule.nan_unequal and word == keys.rule.nan and keys.is_word:
         return True
     return keys.unequal != NULL and (keys.unequal[i >> 6] >> (i & 63)) & 1
+
+
+cdef inline void write_ordered_keys(const keys_t *keys, const char *items, Py_ssize_t n,
+                                    uint64_t *out) noexcept nogil:
+    """Write the ordered keys of n items of the dtype of the keys. A level reads significant, limit
+    and nan, which lie side by side in a rule_t."""
+    level.ordered_keys[log2_width(keys.width)](
+        items, n, &keys.rule.significant, keys.rule.order_map, out)
 
 
 cdef inline bint keeps_words(const rule_t *rule) noexcept nogil:

@@ -11,14 +11,13 @@ cnp.import_array()
 cdef class Rule:
     def __init__(self, uint64_t significant, uint64_t limit, uint64_t nan, bint nan_unequal,
                  tuple order_map=None, int character_width=0):
-        """The first four arguments are the fields of a rule_t. order_map is (sign, negative,
-        minimum) of ordered_keys.pxd; None if the words have no order. character_width is the bytes
-        of a character of native strings."""
-        self.words = rule_t(significant, limit, nan, nan_unequal)
-        self.is_ordered = order_map is not None
-        self.character_width = character_width
-        if self.is_ordered:
-            self.order_map = order_map
+        """The arguments are the fields of a rule_t. order_map is (sign, negative, minimum) of
+        ordered_keys.pxd; None if the words have no order."""
+        self.words.significant, self.words.limit, self.words.nan = significant, limit, nan
+        self.words.nan_unequal, self.words.character_width = nan_unequal, character_width
+        self.words.is_ordered = order_map is not None
+        if order_map is not None:
+            self.words.order_map = order_map
 
 
 cdef cnp.ndarray in_order(cnp.ndarray data, Py_ssize_t alignment):
@@ -42,8 +41,7 @@ cdef class Keys:
         self.rule = rule
         self.data = data = in_order(data, keys.width if keys.is_word else 1)
         keys.data = <const char *>cnp.PyArray_DATA(data)
-        keys.rule, keys.order_map = rule.words, rule.order_map
-        keys.is_ordered, keys.character_width = rule.is_ordered, rule.character_width
+        keys.rule = rule.words
         if unequal is not None:
             self.unequal = unequal.base
             keys.unequal = &unequal[0]
@@ -67,7 +65,7 @@ cdef class Keys:
     @property
     def is_ordered(self):
         """Do the keys have ordered keys?"""
-        return self.fields.is_ordered
+        return self.fields.rule.is_ordered
 
     @property
     def has_unequal_nan(self):
@@ -103,9 +101,10 @@ cdef void restore_bits(const keys_t *keys, word_t *values, Py_ssize_t groups,
     cdef const word_t *items = <const word_t *>keys.data
     cdef Py_ssize_t i, zero = 0, stop = groups, nans = 0, middle
     cdef word_t nan = <word_t>keys.rule.nan, item
+    cdef uint64_t key_of_zero = ordered_key_of(keys.rule.order_map, 0)
     while zero < stop:
         middle = (zero + stop) >> 1
-        if ordered_key_of(keys.order_map, values[middle]) < ordered_key_of(keys.order_map, 0):
+        if ordered_key_of(keys.rule.order_map, values[middle]) < key_of_zero:
             zero = middle + 1
         else:
             stop = middle

@@ -14,6 +14,7 @@ Memory is reused, so that all four outputs take little more working memory than 
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from fastsel._core.atomics cimport fs_store_relaxed
 from fastsel._core.parallel cimport Job, chunk_count, clear
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u64
@@ -44,7 +45,7 @@ cdef class Partitions(Groups):
     cdef uint8_t[::1] marks           # by key; None after `find`
     cdef Py_ssize_t[::1] inverse_view  # or None
     cdef Py_ssize_t[::1] groups       # number of groups of each part
-    cdef Py_ssize_t[::1] status       # of each chunk
+    cdef Py_ssize_t status            # 0, or of a chunk that gave up
 
     def __init__(self, Search search not None):
         cdef keys_t *keys = &search.keys.fields
@@ -53,7 +54,7 @@ cdef class Partitions(Groups):
         self.with_ids = search.request.counts or search.request.inverse or not keys.is_word
         self.units, self.chunks = MAX_PARTS, chunk_count(
             MAX_PARTS, search.threads, 16 * part_share(keys.size))
-        self.groups, self.status = new_intp(MAX_PARTS), new_intp(self.chunks)
+        self.groups = new_intp(MAX_PARTS)
         self.marks = self.inverse_view = None
 
     cpdef bint find(self) except -1:
@@ -128,7 +129,8 @@ cdef class Partitions(Groups):
                 status = fill(self, part, &table, <uint64_t *>self.scatter.words)
             part += 1
         table_free(&table)
-        self.status[k] = status
+        if status:
+            fs_store_relaxed(&self.status, status)
 
 
 cdef Py_ssize_t fill(Partitions self, Py_ssize_t part, table_t *table,
@@ -153,7 +155,7 @@ cdef Py_ssize_t fill(Partitions self, Py_ssize_t part, table_t *table,
         for j in range(n):
             batch_words[j], batch_positions[j] = words[entry + j], positions[entry + j]
         batch = batch_of(&self.scatter.keys, batch_words, batch_positions, n)
-        status = add_keys(table, &batch, ids_plus_1 if self.with_ids else NULL)
+        status = add_keys(table, &batch, ids_plus_1)
         if status:
             return status
         while length < table.length:

@@ -55,8 +55,7 @@ cdef enum:
     MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
     MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
-    TRIAL_KEYS = 4096       # whole_is_faster sorts TRIAL_KEYS keys both ways,
-    TRIALS = 3              # TRIALS times
+    TRIAL_KEYS = 4096       # whole_is_faster sorts TRIAL_KEYS keys both ways
 
 # NumPy's sorts by word_kind, each of words of 4 and of 8 bytes. The last argument of a sort is an
 # array, of which the sort reads the dtype. Code without the GIL has pointers to these arrays.
@@ -81,8 +80,9 @@ cdef word_kind kind_of(const keys_t *keys) noexcept nogil:
     """The kind of numbers as which NumPy sorts the words of these keys. Signed integers and floats
     need no ordered keys, which take a pass to make and a pass to turn back; and with AVX2,
     comparing unsigned integers of 8 bytes takes longer. UNSIGNED: ordered keys are sorted."""
+    cdef const uint64_t *order_map = keys.rule.order_map
     cdef word_kind kind = (
-        UNSIGNED if keys.order_map[0] == 0 else SIGNED if keys.order_map[1] == 0 else FLOATS)
+        UNSIGNED if order_map[0] == 0 else SIGNED if order_map[1] == 0 else FLOATS)
     if kind == FLOATS and fs_subnormals_are_zero():
         return UNSIGNED
     return UNSIGNED if numpy_sorts[2 * kind + (keys.width == 8)] == NULL else kind
@@ -162,7 +162,7 @@ cdef bint whole_is_faster() except -1:
         if sorter_start(&sorter, sizeof(uint64_t), TRIAL_KEYS, False) != 0:
             sorter_free(&sorter)
             raise MemoryError()
-        for _ in range(TRIALS):
+        for _ in range(3):
             for k in range(TRIAL_KEYS):
                 key = key * <uint64_t>0xd1342543de82ef95 + 1     # Steele & Vigna, 2021
                 keys[k] = key

@@ -6,9 +6,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
+from fastsel._core.atomics cimport fs_mark
 from fastsel._core.parallel cimport chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport Scratch
 from fastsel._positions.bitmask cimport Bitmask, from_bits
 from fastsel._positions.coordinates cimport BitmaskPass, flat
 from fastsel._simd.blocks cimport blocks_of
@@ -33,16 +33,14 @@ cdef class Presorted(Groups):
     """Groups of keys that ascend or descend already: numbers of 4 or 8 bytes, or strings."""
     cdef cnp.ndarray run_starts   # bitmask of the first keys of runs
     cdef uint64_t *bits           # its data
-    cdef uint8_t *seen            # by chunk: RISES, FALLS or both
-    cdef Scratch scratch
+    cdef uint8_t rises            # 1 if a key is greater than the key before it
+    cdef uint8_t falls
 
     cpdef bint find(self) except -1:
         cdef const keys_t *keys = &self.search.keys.fields
         cdef cnp.npy_intp blocks = blocks_of(keys.size)
         cdef uint64_t[BLOCKS] first_bits
-        cdef uint8_t seen = 0
-        cdef Py_ssize_t k
-        if keys.character_width == 0 and (not keys.is_ordered or keys.width < 4):
+        if keys.rule.character_width == 0 and (not keys.rule.is_ordered or keys.width < 4):
             return False
         self.bits = first_bits
         if self.mark(0, min(blocks, BLOCKS)) == RISES | FALLS:
@@ -51,16 +49,12 @@ cdef class Presorted(Groups):
         self.bits = <uint64_t *>cnp.PyArray_DATA(self.run_starts)
         self.units = blocks
         self.chunks = chunk_count(blocks, self.search.copy_threads, 64 * keys.width)
-        self.scratch = Scratch()
-        self.seen = <uint8_t *>self.scratch.alloc(self.chunks)
         self.run(self.search.copy_threads)
-        for k in range(self.chunks):
-            seen |= self.seen[k]
-        if seen == RISES | FALLS:
+        if self.rises and self.falls:
             return False
         # If each NaN is a group, descending keys have no direction: the reverse of several NaN
         # would be in the wrong order.
-        self.direction = 1 if not seen & FALLS else 0 if keys.rule.nan_unequal else -1
+        self.direction = 1 if not self.falls else 0 if keys.rule.nan_unequal else -1
         self.set_first_occurrences(self.run_starts)
         return True
 
@@ -102,12 +96,16 @@ cdef class Presorted(Groups):
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Mark the first key of each group, while all keys ascend, or all descend."""
-        self.seen[k] = self.mark(self.begin(k), self.begin(k + 1))
+        cdef uint8_t seen = self.mark(self.begin(k), self.begin(k + 1))
+        if seen & RISES:
+            fs_mark(&self.rises)
+        if seen & FALLS:
+            fs_mark(&self.falls)
 
     cdef uint8_t mark(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         """Write the bits of blocks `block` to stop - 1. Returns 0, RISES, FALLS or both; if both,
         some bits may not be written."""
-        if self.search.keys.fields.character_width:
+        if self.search.keys.fields.rule.character_width:
             return self.mark_strings(block, stop)
         return self.mark_numbers(block, stop)
 
@@ -115,7 +113,7 @@ cdef class Presorted(Groups):
         cdef const keys_t *keys = &self.search.keys.fields
         cdef Py_ssize_t width = keys.width, whole = min(stop, keys.size >> 6), done
         cdef uint64_t last = ordered_key_of(
-            keys.order_map, key_at(keys, max(block * 64 - 1, 0)))
+            keys.rule.order_map, key_at(keys, max(block * 64 - 1, 0)))
         cdef bint is_start = block == 0
         cdef int seen = 0
         while block < stop and seen != RISES | FALLS:
@@ -123,7 +121,7 @@ cdef class Presorted(Groups):
             if block < whole and not keys.rule.nan_unequal:
                 done = level.mark_changes[width == 8](
                     keys.data + block * 64 * width, min(whole - block, BLOCKS),
-                    keys.rule.significant, keys.rule.limit, keys.order_map, &last,
+                    keys.rule.significant, keys.rule.limit, keys.rule.order_map, &last,
                     &self.bits[block], &seen)
             if done == 0:       # a partial block, -0.0, NaN, or each NaN is a group
                 self.mark_block(block, &last, &seen)
@@ -148,7 +146,7 @@ cdef class Presorted(Groups):
             narrow[j] = <uint32_t>words[j]
         level.mark_changes[keys.width == 8](
             <const char *>words if keys.width == 8 else <const char *>narrow, 1, all_bits,
-            all_bits, keys.order_map, last, &self.bits[block], seen)
+            all_bits, keys.rule.order_map, last, &self.bits[block], seen)
         for j in range(n):
             if keys.rule.nan_unequal and words[j] == keys.rule.nan:
                 self.bits[block] |= <uint64_t>1 << j
@@ -164,7 +162,7 @@ cdef class Presorted(Groups):
             word = block == 0
             for i in range(max(block * 64, 1), min(block * 64 + 64, keys.size)):
                 string = keys.data + i * width
-                comparison = compare(string - width, string, width, keys.character_width)
+                comparison = compare(string - width, string, width, keys.rule.character_width)
                 word |= <uint64_t>(comparison != 0) << (i & 63)
                 seen |= RISES if comparison < 0 else FALLS if comparison > 0 else 0
             self.bits[block] = word

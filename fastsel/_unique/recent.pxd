@@ -4,7 +4,9 @@ no lookup. The comparison takes about a quarter of the time of a lookup. If keys
 slot also has the id of its key's group, and a count."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
-from fastsel._simd.blocks cimport blocks_of, fs_level_t
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.levels cimport level
+from fastsel._unique.hash_table cimport batch_t
 from fastsel._unique.keys cimport BLOCKS, canonical, keys_t, load_word
 from fastsel._core.scratch cimport alloc_zeros
 
@@ -23,8 +25,8 @@ cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
 
 
 cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
-                                       const fs_level_t *level, Py_ssize_t start, Py_ssize_t n,
-                                       uint32_t *slots, intptr_t *positions) noexcept nogil:
+                                       Py_ssize_t start, Py_ssize_t n, uint32_t *slots,
+                                       intptr_t *positions) noexcept nogil:
     """Find which of the n <= BATCH keys from start on are not recent. Writes their positions, minus
     start, and returns their number. Keys behind the last full block count as not recent; slots gets
     the slot of each other key."""
@@ -54,19 +56,19 @@ cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogi
     return <uint32_t *>(<char *>recent + (keys.width << FS_RECENT_BITS))
 
 
-cdef inline void mark_recent(void *recent, const keys_t *keys, const Py_ssize_t *positions,
-                             const uint64_t *words, Py_ssize_t n, const uint32_t *ids_plus_1,
+cdef inline void mark_recent(void *recent, const batch_t *batch, const uint32_t *ids_plus_1,
                              Py_ssize_t *counts) noexcept nogil:
-    """Put the keys at n positions into their slots, except keys that another thread has changed
-    since their words were loaded. Before a slot gets another key, its count is added to the count
-    of its group. ids_plus_1 and counts are NULL if keys are not counted."""
+    """Put the keys of a batch into their slots, except keys that another thread has changed since
+    their words were loaded. Before a slot gets another key, its count is added to the count of its
+    group. counts is NULL if keys are not counted."""
+    cdef const keys_t *keys = batch.keys
     cdef uint64_t item
     cdef uint32_t slot
     cdef Py_ssize_t j
-    for j in range(n):
-        item = load_word(keys.data + positions[j] * keys.width, keys.width)
+    for j in range(batch.n):
+        item = load_word(keys.data + batch.positions[j] * keys.width, keys.width)
         slot = fs_recent_slot(item, recent_factor(keys))
-        if canonical(&keys.rule, item) == words[j]:
+        if canonical(&keys.rule, item) == batch.words[j]:
             set_slot(recent, keys.width, slot, item)
             if counts != NULL:
                 move_counts(recent_ids(recent, keys), slot, counts)

@@ -7,10 +7,11 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.scratch cimport Scratch
-from fastsel._simd.blocks cimport blocks_of, fs_prefetch, log2_width
+from fastsel._simd.blocks cimport blocks_of, fs_prefetch
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
-    AHEAD, BATCH, Keys, canonical, fs_hash_bytes, keeps_words, keys_t, load_word)
+    AHEAD, BATCH, Keys, canonical, fs_hash_bytes, keeps_words, keys_t, load_word,
+    write_ordered_keys)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
@@ -45,8 +46,8 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
     drawn = min(drawn, max_drawn)
     draw(keys.data, keys.size, keys.width, drawn, 0, items, &changes)
     words_of(keys, items, drawn, words)
-    if keys.is_ordered:
-        nan = ordered_key_of(keys.order_map, nan)
+    if keys.rule.is_ordered:
+        nan = ordered_key_of(keys.rule.order_map, nan)
     try:
         if sorter_start(&sorter, sizeof(uint64_t), drawn, False) != 0:
             raise MemoryError()
@@ -56,13 +57,13 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
         sorter_free(&sorter)
     while unequal < drawn and words[drawn - 1 - unequal] == nan:
         unequal += 1
-    sample.mostly_nan = keys.is_ordered and 2 * unequal >= drawn
+    sample.mostly_nan = keys.rule.is_ordered and 2 * unequal >= drawn
     unequal = unequal if keys.rule.nan_unequal else 0
     sample.groups = estimate(
         keys, words, drawn - unequal, unequal, changes, sample)
     memset(sample.windows, 0, sizeof(sample.windows))
     sample.scale = 0
-    if keys.is_ordered and keys.unequal == NULL:
+    if keys.rule.is_ordered and keys.unequal == NULL:
         sample.scale = scale_of(keys, words, drawn - unequal)
         find_windows(keys, words, drawn - unequal, sample)
     return 0
@@ -72,10 +73,8 @@ cdef void words_of(const keys_t *keys, const char *items, Py_ssize_t n,
                    uint64_t *words) noexcept nogil:
     """The ordered keys of n items; without an order, their words or hashes."""
     cdef Py_ssize_t j
-    if keys.is_ordered:
-        # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
-        level.ordered_keys[log2_width(keys.width)](
-            items, n, &keys.rule.significant, keys.order_map, words)
+    if keys.rule.is_ordered:
+        write_ordered_keys(keys, items, n, words)
     elif keys.is_word:
         for j in range(n):
             words[j] = canonical(&keys.rule, load_word(items + j * keys.width, keys.width))
@@ -182,7 +181,7 @@ cdef double scale_of(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n) no
     (order_body.h); then they become the ordered keys of the integers. Otherwise, and for keys that
     are no doubles, returns 0."""
     cdef double scale = 1
-    while n and keys.width == 8 and keys.order_map[1] and scale <= MAX_SCALE:
+    while n and keys.width == 8 and keys.rule.order_map[1] and scale <= MAX_SCALE:
         if to_integers(keys, sorted_keys, n, scale, False):
             to_integers(keys, sorted_keys, n, scale, True)
             return scale
@@ -199,7 +198,7 @@ cdef bint to_integers(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n, d
     while start < n:
         m = min(n - start, BATCH)
         for j in range(m):
-            words[j] = word_of(keys.order_map, sorted_keys[start + j])
+            words[j] = word_of(keys.rule.order_map, sorted_keys[start + j])
         if not level.decimal_keys(<const char *>words, m, scale, integers):
             return False
         for j in range(m if writes else 0):

@@ -1,6 +1,7 @@
 """The scatter of keys to parts; see scatter.pyx."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from fastsel._core.parallel cimport Job
 from fastsel._core.scratch cimport Memory
 from fastsel._unique.keys cimport Keys, keys_t
 
@@ -22,8 +23,6 @@ cdef class Scatter:
     cdef char *words              # the words of the keys, scattered
     cdef uint32_t[::1] positions  # the positions of the keys, scattered; or None
 
-    cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
-                      int threads) except -1
     # A subclass overrides load and choose_parts; n is at most BATCH.
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil
@@ -34,6 +33,13 @@ cdef class Scatter:
 
 cdef class ScatterByHash(Scatter):
     pass
+
+
+cdef class ScatterKeyPass(Job):
+    """A pass over chunks of the keys; chunks are whole blocks."""
+    cdef Scatter scatter
+
+    cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil
 
 
 cdef Scatter new_scatter_by_value(Keys keys, Py_ssize_t parts, bint positions, int threads)

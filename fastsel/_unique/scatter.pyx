@@ -14,33 +14,33 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from fastsel._core.parallel cimport Job, chunk_count, scan
+from fastsel._core.parallel cimport chunk_count, scan
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_memory, new_u16, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_cells_t, log2_width, wide_t
+from fastsel._simd.blocks cimport blocks_of, fs_cells_t, wide_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words
+from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words, write_ordered_keys
 from fastsel._unique.ordered_keys cimport bit_length
 from fastsel._unique.sample cimport draw
 
 cnp.import_array()
 
 cdef enum:
-    SAMPLED_PER_PART = 16   # keys: the standard deviation of the size of a part is 25 %
-    CELLS_PER_LIMIT = 16    # about
+    # For each part, PER_PART keys are sampled, so that the standard deviation of its size is 25 %,
+    # and the table has about PER_PART cells.
+    PER_PART = 16
     SEVERAL_LIMITS = MAX_PARTS  # of a cell, instead of a part
     AT_ONCE = 8             # keys that are looked up in the tree at once; divides BATCH
 
 
 cdef class Scatter:
-    cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
-                      int threads) except -1:
-        """Allocate the memory for `parts` parts of `self.keys`, at most MAX_PARTS: otherwise the
-        number of a part does not fit a byte. With positions there are fewer than 2^32 keys:
-        otherwise positions wrap around. part_of has a byte for each key; if it is None, it is
-        allocated."""
-        cdef Py_ssize_t size = self.keys.size
-        self.parts = parts
+    def __init__(self, Keys keys not None, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
+                 int threads):
+        """Allocate the memory for `parts` parts, at most MAX_PARTS: otherwise the number of a part
+        does not fit a byte. With positions there are fewer than 2^32 keys: otherwise positions wrap
+        around. part_of has a byte for each key; if it is None, it is allocated."""
+        cdef Py_ssize_t size = keys.fields.size
+        self.keys, self.owner, self.parts = keys.fields, keys, parts
         self.key_blocks = blocks_of(size)
         self.key_chunks = chunk_count(self.key_blocks, threads, 32 * max(8, self.keys.width))
         self.four_bytes = self.keys.width <= 4
@@ -49,7 +49,6 @@ cdef class Scatter:
         self.memory = new_memory(size, 4 if self.four_bytes else 8, b"B")
         self.words = <char *>self.memory.data
         self.positions = new_u32(size) if positions else None
-        return 0
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
         """Write the words of n keys from start on; each key is loaded once."""
@@ -84,8 +83,7 @@ cdef class ScatterByHash(Scatter):
     """A part has the words of a range of hashes. Keys that equal no other key may all have the same
     hash, so they are distributed evenly over all parts."""
     def __init__(self, Keys keys not None, uint8_t[::1] part_of, bint positions, int threads):
-        self.keys, self.owner = keys.fields, keys
-        self.describe(MAX_PARTS, part_of, positions, threads)
+        Scatter.__init__(self, keys, MAX_PARTS, part_of, positions, threads)
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
         load_words(&self.keys, start, n, words)
@@ -132,8 +130,9 @@ cdef class ScatterByValue(Scatter):
         """There are at least two parts: otherwise there is no limit."""
         cdef uint64_t[::1] sample
         cdef Py_ssize_t n = parts - 1, k
-        self.keys, self.owner, self.limits = keys.fields, keys, new_u64(n)
-        sample = self.sorted_sample(parts * SAMPLED_PER_PART)
+        Scatter.__init__(self, keys, parts, None, positions, threads)
+        self.limits = new_u64(n)
+        sample = self.sorted_sample(parts * PER_PART)
         for k in range(n):
             self.limits[k] = sample[sample.shape[0] * (k + 1) // parts]
         # If several quantiles are the same key, all but the first become this key plus 1, so that
@@ -144,7 +143,6 @@ cdef class ScatterByValue(Scatter):
         self.close_gap()
         self.make_table()
         self.make_tree()
-        self.describe(parts, None, positions, threads)
 
     cdef uint64_t[::1] sorted_sample(self, cnp.npy_intp n):
         """The ordered keys of n drawn keys, ascending. The random factor of the hash chooses the
@@ -154,17 +152,13 @@ cdef class ScatterByValue(Scatter):
         cdef uint64_t[::1] sample = new_u64(n)
         draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
              <char *>&items[0], &changes)
-        level.ordered_keys[log2_width(width)](
-            <char *>&items[0], n, &self.keys.rule.significant, self.keys.order_map, &sample[0])
+        write_ordered_keys(&self.keys, <char *>&items[0], n, &sample[0])
         view = cnp.PyArray_SimpleNewFromData(1, &n, cnp.NPY_UINT64, &sample[0])
         cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
         return sample
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
-        cdef Py_ssize_t width = self.keys.width
-        level.ordered_keys[log2_width(width)](
-            self.keys.data + start * width, n, &self.keys.rule.significant, self.keys.order_map,
-            words)
+        write_ordered_keys(&self.keys, self.keys.data + start * self.keys.width, n, words)
 
     cdef int close_gap(self) except -1:
         """Shorten the widest gap between limits to about the average of the other gaps, and write
@@ -193,7 +187,7 @@ cdef class ScatterByValue(Scatter):
         cdef Py_ssize_t n = limits.shape[0], k = 0, m, cell
         cdef uint64_t reach = limits[n - 1] - limits[0], low, width
         self.cells.low = limits[0]
-        self.cells.shift = max(0, bit_length(reach) - bit_length(CELLS_PER_LIMIT * n))
+        self.cells.shift = max(0, bit_length(reach) - bit_length(PER_PART * n))
         self.cells.last = (reach >> self.cells.shift) + 1
         width = <uint64_t>1 << self.cells.shift
         self.cell_parts = new_u16(self.cells.last + 1)
@@ -279,9 +273,6 @@ cdef int scatter_keys(Scatter scatter, int threads) except -1:
 
 
 cdef class ScatterKeyPass(Job):
-    """A pass over chunks of the keys; chunks are whole blocks."""
-    cdef Scatter scatter
-
     def __cinit__(self, Scatter scatter):
         self.scatter, self.units, self.chunks = scatter, scatter.key_blocks, scatter.key_chunks
 

@@ -19,7 +19,7 @@ from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.groups cimport Groups, Request, Search, values_at
+from fastsel._unique.groups cimport L2_BYTES, Groups, Request, Search, values_at
 from fastsel._unique.keys cimport keys_t, restore_bits
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
@@ -35,7 +35,7 @@ cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
     # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
-    # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to MAX_WHOLE_BYTES of keys on several
+    # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to L2_BYTES of keys on several
     # threads; if groups are counted, keys of 4 bytes have the limit of keys of 8 bytes. If few
     # groups have most of the keys, parts are uneven, but this sort is faster: then it takes less
     # time than several threads up to MAX_WHOLE_KEYS keys, and less time than two threads up to
@@ -45,7 +45,6 @@ cdef enum:
     # MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES
     # bytes of keys: the sort of very few groups, or of a heavy tail, takes less time.
     MAX_SHORT_KEYS = 256
-    MAX_WHOLE_BYTES = 1 << 18
     MAX_WHOLE_KEYS = 1 << 17
     MAX_ALONE_KEYS = 1 << 22
     MAX_REPEATED_KEYS = 1 << 24
@@ -75,7 +74,7 @@ cpdef bint sorts_at_once(Search search) except -1:
         return True
     if not whole_is_faster():
         return False
-    if keys.size * (8 if search.request.counts else keys.width) <= MAX_WHOLE_BYTES:
+    if keys.size * (8 if search.request.counts else keys.width) <= L2_BYTES:
         return True
     if alone and not search.request.counts:
         return True
@@ -106,7 +105,7 @@ cdef class Sorting(Groups):
     cdef uint64_t[3] order_map
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
-    cdef Py_ssize_t *offsets      # groups before each part, then the total
+    cdef Py_ssize_t[::1] offsets  # groups before each part, then the total
     cdef cnp.ndarray inverse
     cdef Py_ssize_t *inverse_data  # or NULL
 
@@ -122,23 +121,23 @@ cdef class Sorting(Groups):
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
         self.sorts_whole = sorts_at_once(self.search)
         self.kind = kind_of(keys) if self.sorts_whole else UNSIGNED
-        self.order_map = keys.order_map
+        self.order_map = keys.rule.order_map
         if self.kind != UNSIGNED:
-            self.order_map = [0, 0, keys.order_map[2]]
+            self.order_map = [0, 0, keys.rule.order_map[2]]
         self.scatter_to_parts(with_positions)
         if self.longest >= MAX_PART_KEYS:
             return False
         if request.inverse and not request.grouped:
             self.inverse = new_result(keys.size, cnp.NPY_INTP)
             self.inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
-        self.offsets = <Py_ssize_t *>self.scratch.alloc((self.chunks + 1) * sizeof(Py_ssize_t))
+        self.offsets = new_intp(self.chunks + 1)
         self.run_starts = <uint64_t *>self.scratch.alloc(
             (self.first_block(self.chunks) + 1) * sizeof(uint64_t))
         self.run(self.sorter_threads())
         for part in range(self.chunks):
             if self.offsets[part] < 0:
                 raise MemoryError()
-        scan(self.offsets, self.chunks)
+        scan(&self.offsets[0], self.chunks)
         self.direction = 1
         self.set_values()
         return True
@@ -368,7 +367,6 @@ cdef class Sorting(Groups):
 
     cpdef tuple finish(self, ranks):
         cdef cnp.ndarray counts = None
-        cdef Py_ssize_t[::1] offsets
         cdef PartOutputs outputs
         cdef Py_ssize_t j
         if self.search.request.counts:
@@ -380,10 +378,8 @@ cdef class Sorting(Groups):
             for j in range(self.units):
                 self.inverse_data[j] = self.key_positions[j]
         elif self.inverse_data != NULL:
-            offsets = new_intp(self.chunks + 1)
-            memcpy(&offsets[0], self.offsets, (self.chunks + 1) * sizeof(Py_ssize_t))
-            read_back(
-                self.scatter, self.scatter.positions, offsets, self.inverse, self.search.threads)
+            read_back(self.scatter, self.scatter.positions, self.offsets, self.inverse,
+                      self.search.threads)
         self.scratch = self.scatter = None    # frees their memory before the caller needs more
         return self.inverse, counts
 

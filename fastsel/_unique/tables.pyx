@@ -19,11 +19,10 @@ from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_star
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_memory
 from fastsel._simd.blocks cimport blocks_of
-from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
     CACHE_BYTES, GROUP_BYTES, Groups, Request, Search, table_count, values_at)
 from fastsel._unique.hash_table cimport (
-    NO_MEMORY, add_keys, batch_of, batch_t, table_free, table_start, table_t)
+    NO_MEMORY, add_keys, batch_of, batch_t, succeeded, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
 from fastsel._unique.recent cimport (
     count_slots, mark_recent, move_all_counts, new_recent, not_recent_keys, recent_ids)
@@ -33,12 +32,11 @@ cnp.import_array()
 cdef enum:
     # A batch uses the filter if enough of its keys are recent (add_not_recent). After MAX_MISSED
     # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
-    MAX_MISSED = 8
-    MISSED_PERIOD = 256
-    # After a batch of which too few keys are recent, the next RESTING_BATCHES batches that use the
+    # After a batch of which too few keys are recent, the next MAX_MISSED batches that use the
     # filter leave it as it is: if a rare key and one that has most of the keys share a slot, the
     # rare key would evict the other in each batch.
-    RESTING_BATCHES = 8
+    MAX_MISSED = 8
+    MISSED_PERIOD = 256
     # Lookups are faster in a table with more room. The room of one group pays for itself after
     # LOOKUPS_PER_GROUP lookups.
     LOOKUPS_PER_GROUP = 4
@@ -78,9 +76,7 @@ cdef class Tables(Groups):
         while step < self.chunks and self.worst_status() == 0:
             MergePairs(self, step).run(self.merge_threads(step))
             step *= 2
-        if self.worst_status() == NO_MEMORY:
-            raise MemoryError()
-        if self.worst_status():
+        if not succeeded(self.worst_status()):
             return False
         if self.search.request.lookups == 0:
             self.index = index = new_result(whole.length, cnp.NPY_INTP)
@@ -151,13 +147,9 @@ cdef class Tables(Groups):
 
     def __dealloc__(self):
         for k in range(self.chunks if self.tables != NULL else 0):
-            free_chunk_table(&self.tables[k])
-
-
-cdef void free_chunk_table(chunk_table_t *chunk_table) noexcept nogil:
-    table_free(&chunk_table.table)
-    free(chunk_table.group_ids)
-    free(chunk_table.recent)
+            table_free(&self.tables[k].table)
+            free(self.tables[k].group_ids)
+            free(self.tables[k].recent)
 
 
 # ---- fill -------------------------------------------------------------------------------
@@ -202,7 +194,8 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t[BATCH + 1] run_starts
     cdef Py_ssize_t before = chunk_table.table.length, runs = n, j
-    cdef bint in_runs, with_ids = chunk_table.table.ids_plus_1 != NULL
+    cdef Py_ssize_t *counts
+    cdef bint in_runs
     load_words(keys, start, n, words)
     in_runs = can_repeat(keys) and seems_in_runs(words, n)
     if in_runs:
@@ -211,19 +204,17 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
         for j in range(n):
             run_starts[j] = start + j
     batch = batch_of(keys, words, run_starts, runs)
-    chunk_table.status = add_keys(
-        &chunk_table.table, &batch, ids_plus_1 if with_ids else NULL)
+    chunk_table.status = add_keys(&chunk_table.table, &batch, ids_plus_1)
     if chunk_table.status:
         return
-    if with_ids and in_runs:
-        record_runs(chunk_table.table.counts if counted else NULL, inverse, run_starts, runs,
-                    ids_plus_1)
-    elif with_ids:
-        record(chunk_table.table.counts if counted else NULL, inverse, start, n, ids_plus_1)
+    counts = chunk_table.table.counts if counted else NULL
+    if in_runs:
+        record_runs(counts, inverse, run_starts, runs, ids_plus_1)
+    else:
+        record(counts, inverse, start, n, ids_plus_1)
     # Runs are counted in less time than recent keys are.
     if inverse == NULL and not (counted and in_runs):
-        mark_recent_batch(chunk_table, keys, words, runs, run_starts,
-                          ids_plus_1 if counted else NULL, before)
+        mark_recent_batch(chunk_table, keys, &batch, ids_plus_1, counts, before)
 
 
 cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
@@ -232,23 +223,21 @@ cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
 
 
 cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *keys,
-                                   const uint64_t *words, Py_ssize_t n,
-                                   const Py_ssize_t *positions, const uint32_t *ids_plus_1,
-                                   Py_ssize_t before) noexcept nogil:
-    """Count a batch that has not used the filter. Put its n words into the filter if they have 4 or
-    8 bytes, if each word equals itself (can_repeat), if at most half of them are new, if fewer than
+                                   const batch_t *batch, const uint32_t *ids_plus_1,
+                                   Py_ssize_t *counts, Py_ssize_t before) noexcept nogil:
+    """Count a batch that has not used the filter. Put its words into the filter if they have 4 or 8
+    bytes, if each word equals itself (can_repeat), if at most half of them are new, if fewer than
     MAX_MISSED batches in a row have not used the filter, and if all keys take more batches than
-    that. Before the words were added, the table had `before` groups. ids_plus_1 is NULL if words
-    are not counted."""
+    that. Before the words were added, the table had `before` groups. counts is NULL if words are
+    not counted."""
     chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
-    if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
+    if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > batch.n
             or keys.size <= MAX_MISSED * BATCH or keys.width < 4 or not can_repeat(keys)):
         return
     if chunk_table.recent == NULL:
-        chunk_table.recent = new_recent(keys, ids_plus_1 != NULL)
+        chunk_table.recent = new_recent(keys, counts != NULL)
     if chunk_table.recent != NULL:
-        mark_recent(chunk_table.recent, keys, positions, words, n, ids_plus_1,
-                    NULL if ids_plus_1 == NULL else chunk_table.table.counts)
+        mark_recent(chunk_table.recent, batch, ids_plus_1, counts)
 
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
@@ -260,11 +249,11 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1, slots
-    cdef bint with_ids = chunk_table.table.ids_plus_1 != NULL
+    cdef Py_ssize_t *counts
     cdef Py_ssize_t k, not_recent = not_recent_keys(
-        chunk_table.recent, keys, level, start, n, slots, positions)
+        chunk_table.recent, keys, start, n, slots, positions)
     if 2 * not_recent > n:
-        chunk_table.resting = RESTING_BATCHES
+        chunk_table.resting = MAX_MISSED
         return False
     chunk_table.missed = 0
     if counted:
@@ -274,19 +263,17 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     for k in range(not_recent):
         positions[k] += start
         words[k] = key_at(keys, positions[k])
+    batch = batch_of(keys, words, <Py_ssize_t *>positions, not_recent)
     if not_recent:
-        batch = batch_of(keys, words, <Py_ssize_t *>positions, not_recent)
-        chunk_table.status = add_keys(
-            &chunk_table.table, &batch, ids_plus_1 if with_ids else NULL)
+        chunk_table.status = add_keys(&chunk_table.table, &batch, ids_plus_1)
     if chunk_table.status:
         return True
-    if counted:
-        record(chunk_table.table.counts, NULL, start, not_recent, ids_plus_1)
+    counts = chunk_table.table.counts if counted else NULL
+    record(counts, NULL, start, not_recent, ids_plus_1)
     if chunk_table.resting:
         chunk_table.resting -= 1
-        return True
-    mark_recent(chunk_table.recent, keys, <Py_ssize_t *>positions, words, not_recent,
-                ids_plus_1 if counted else NULL, chunk_table.table.counts if counted else NULL)
+    else:
+        mark_recent(chunk_table.recent, &batch, ids_plus_1, counts)
     return True
 
 
@@ -349,41 +336,33 @@ cdef class MergePairs(TablePass):
     """Merge the later table of a pair into the earlier table and, if tables have ids, note the new
     id of each group. The later table is freed; only its length is kept."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const keys_t *keys = &self.state.search.keys.fields
         cdef table_t *whole = &self.state.tables[2 * k * self.step].table
         cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
-        cdef Py_ssize_t length = chunk_table.table.length, g = 0
+        cdef table_t *table = &chunk_table.table
+        cdef Py_ssize_t length = table.length, g = 0, n, j
+        cdef Py_ssize_t *new_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
+        cdef bint with_ids = table.ids_plus_1 != NULL
+        cdef batch_t batch
+        cdef uint64_t[BATCH] words
+        cdef uint32_t[BATCH] ids_plus_1
         whole.max_groups = self.state.chunks * self.state.max_groups
-        chunk_table.group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
-        if chunk_table.group_ids == NULL:
+        chunk_table.group_ids = new_ids
+        if new_ids == NULL:
             chunk_table.status = NO_MEMORY
         while g < length and chunk_table.status == 0:
-            chunk_table.status = merge_batch(
-                &self.state.search.keys.fields, whole, &chunk_table.table, g, chunk_table.group_ids)
-            g += BATCH
-        table_free(&chunk_table.table)
-        memset(&chunk_table.table, 0, sizeof(table_t))
-        chunk_table.table.length = length
-
-
-cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *table, Py_ssize_t g,
-                            Py_ssize_t *new_ids) noexcept nogil:
-    """Merge a batch of groups, from group g on, into the table `whole`. If tables have ids, write
-    the ids in `whole` to new_ids, and add the counts. Returns 0 or a status."""
-    cdef batch_t batch
-    cdef uint64_t[BATCH] words
-    cdef uint32_t[BATCH] ids_plus_1
-    cdef Py_ssize_t n = min(table.length - g, BATCH), j, status
-    cdef bint with_ids = table.ids_plus_1 != NULL
-    for j in range(n):
-        words[j] = key_at(keys, table.first_positions[g + j])
-    batch = batch_of(keys, words, table.first_positions + g, n)
-    status = add_keys(whole, &batch, ids_plus_1 if with_ids else NULL)
-    if status or not with_ids:
-        return status
-    for j in range(n):
-        new_ids[g + j] = <Py_ssize_t>ids_plus_1[j] - 1
-        whole.counts[new_ids[g + j]] += table.counts[g + j]
-    return 0
+            n = min(length - g, BATCH)
+            for j in range(n):
+                words[j] = key_at(keys, table.first_positions[g + j])
+            batch = batch_of(keys, words, table.first_positions + g, n)
+            chunk_table.status = add_keys(whole, &batch, ids_plus_1)
+            for j in range(n if with_ids and chunk_table.status == 0 else 0):
+                new_ids[g + j] = <Py_ssize_t>ids_plus_1[j] - 1
+                whole.counts[new_ids[g + j]] += table.counts[g + j]
+            g += n
+        table_free(table)
+        memset(table, 0, sizeof(table_t))
+        table.length = length
 
 
 cdef class MapPairs(TablePass):

@@ -31,8 +31,7 @@ cdef class WindowTable(Job):
     cdef Py_ssize_t count_tables
     # 1 if the word occurs in the chunk or, after `merge`, before it; None if entries have no bytes.
     cdef uint8_t[::1] present
-    cdef readonly object bitmask  # bitmask of first occurrences, or None
-    cdef uint64_t[::1] first_bits  # a view of bitmask
+    cdef uint64_t[::1] first_bits  # bitmask of first occurrences, an array; or None
     cdef Py_ssize_t room          # of each chunk: maximum number of keys outside
     cdef Memory outside_words     # by chunk: words of the keys outside, in the width of the keys
     cdef Py_ssize_t[::1] outside_positions
@@ -44,9 +43,6 @@ cdef class WindowTable(Job):
     cdef Py_ssize_t merge(self) except -1
     cdef Py_ssize_t close_outside(self) noexcept
     cdef cnp.ndarray outside_keys(self)
-    cdef void clear(self, Py_ssize_t chunk) noexcept nogil
-    cdef void add(self, const word_t *items, Py_ssize_t chunk, Py_ssize_t block,
-                  Py_ssize_t stop) noexcept nogil
 
 
 cdef class EntryPass(Job):
@@ -72,7 +68,7 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
                 entries[j] = <word_t>(words[j] - base)
             return False
         level.ordered_keys[sizeof(word_t) - 1](
-            <const char *>words, n, &keys.rule.significant, keys.order_map, ordered)
+            <const char *>words, n, &keys.rule.significant, keys.rule.order_map, ordered)
         for j in range(n):
             entries[j] = <uint32_t>ordered[j]
         return False

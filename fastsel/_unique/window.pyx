@@ -16,6 +16,7 @@ from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_star
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, log2_width, word_t
 from fastsel._simd.levels cimport level
+from fastsel._unique.groups cimport L2_BYTES
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
@@ -26,10 +27,6 @@ cdef enum:
     MAX_OUTSIDE_SHARE = 7
     # The chunks' counts of a word have 32 bits, and so have fewer keys.
     MAX_CHUNK_KEYS = 1 << 31
-    # A table of up to MAX_BYTES entries, which fits the L2 cache, has a byte for each entry if the
-    # keys of its chunk have as many bytes as the table. A byte is written without a read; to write
-    # a bit, the CPU has to read the word of the bit, and waits for the last write to this word.
-    MAX_BYTES = 1 << 18
 
 
 cdef class WindowTable(Job):
@@ -45,14 +42,17 @@ cdef class WindowTable(Job):
         cdef bint has_bytes, has_bits
         self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
-        self.base_word = word_of(keys.fields.order_map, self.window.base)
+        self.base_word = word_of(keys.fields.rule.order_map, self.window.base)
         self.are_integers = (
-            keeps_words(&keys.fields.rule) and keys.fields.order_map[1] == 0)
+            keeps_words(&keys.fields.rule) and keys.fields.rule.order_map[1] == 0)
         self.key_blocks = blocks_of(size)
         self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
         self.chunks = max(1, min(self.key_blocks, threads))
+        # A table that fits the L2 cache has a byte for each entry if the keys of its chunk have as
+        # many bytes as the table. A byte is written without a read; to write a bit, the CPU has to
+        # read the word of the bit, and waits for the last write to this word.
         has_bytes = first_positions or not count_tables and <Py_ssize_t>self.window.entries <= min(
-            <Py_ssize_t>MAX_BYTES, size * width // self.chunks)
+            <Py_ssize_t>L2_BYTES, size * width // self.chunks)
         has_bits = not (has_bytes or count_tables)
         # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
         if has_bits:
@@ -68,10 +68,9 @@ cdef class WindowTable(Job):
         self.bits = new_u64(tables if has_bits else self.entry_blocks)
         self.present = new_u8(64 * tables) if has_bytes else None
         self.counts = new_u32(64 * tables * count_tables) if count_tables else None
-        self.bitmask = self.offsets = None
+        self.first_bits = self.offsets = None
         if first_positions:
-            self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
-        self.first_bits = self.bitmask
+            self.first_bits = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
         # A block may write up to 64 keys beyond the room, which count as no room.
         self.room = 0 if width <= 2 else size // self.chunks // MAX_OUTSIDE_SHARE + 64
         self.outside_words = new_memory(self.chunks * (self.room + 64), width, b"B")
@@ -121,44 +120,41 @@ cdef class WindowTable(Job):
         cdef Py_ssize_t start = round_start(self.key_blocks, self.chunks, self.rounds, k)
         cdef Py_ssize_t stop = round_start(
             self.key_blocks, self.chunks, self.rounds, k + self.chunks)
-        cdef Py_ssize_t chunk = k % self.chunks
+        cdef Py_ssize_t chunk = k % self.chunks, length = 64 * self.entry_blocks
         cdef const char *data = self.keys.fields.data
         if k < self.chunks:
-            self.clear(chunk)
+            self.outside[chunk] = 0
+            if self.present is not None:
+                memset(&self.present[chunk * length], 0, length)
+            if self.counts is not None:
+                memset(&self.counts[chunk * length * self.count_tables], 0,
+                       length * self.count_tables * sizeof(uint32_t))
+            if self.present is None and self.counts is None:
+                memset(&self.bits[chunk * self.entry_blocks], 0, length // 8)
         if self.keys.fields.width == 1:
-            self.add(<uint8_t *>data, chunk, start, stop)
+            add(self, <uint8_t *>data, chunk, start, stop)
         elif self.keys.fields.width == 2:
-            self.add(<uint16_t *>data, chunk, start, stop)
+            add(self, <uint16_t *>data, chunk, start, stop)
         elif self.keys.fields.width == 4:
-            self.add(<uint32_t *>data, chunk, start, stop)
+            add(self, <uint32_t *>data, chunk, start, stop)
         else:
-            self.add(<uint64_t *>data, chunk, start, stop)
+            add(self, <uint64_t *>data, chunk, start, stop)
 
-    cdef void clear(self, Py_ssize_t chunk) noexcept nogil:
-        cdef Py_ssize_t start = chunk * self.entry_blocks, blocks = self.entry_blocks
-        self.outside[chunk] = 0
-        if self.present is not None:
-            memset(&self.present[start * 64], 0, blocks * 64)
-        if self.counts is not None:
-            memset(&self.counts[start * self.count_tables * 64], 0,
-                   blocks * self.count_tables * 64 * sizeof(uint32_t))
-        if self.present is None and self.counts is None:
-            memset(&self.bits[start], 0, blocks * sizeof(uint64_t))
 
-    cdef void add(self, const word_t *items, Py_ssize_t chunk, Py_ssize_t block,
-                  Py_ssize_t stop) noexcept nogil:
-        """Add the keys of blocks `block` to stop - 1. Each call has constant arguments, so that
-        several loops are compiled."""
-        if self.counts is None and self.present is None:
-            add_blocks(self, items, chunk, block, stop, False, False, False)
-        elif self.counts is None and self.first_bits is None:
-            add_blocks(self, items, chunk, block, stop, True, False, False)
-        elif self.counts is None:
-            add_blocks(self, items, chunk, block, stop, True, True, False)
-        elif self.first_bits is None:
-            add_blocks(self, items, chunk, block, stop, False, False, True)
-        else:
-            add_blocks(self, items, chunk, block, stop, True, True, True)
+cdef void add(WindowTable self, const word_t *items, Py_ssize_t chunk, Py_ssize_t block,
+              Py_ssize_t stop) noexcept nogil:
+    """Add the keys of blocks `block` to stop - 1. Each call has constant arguments, so that several
+    loops are compiled."""
+    if self.counts is None and self.present is None:
+        add_blocks(self, items, chunk, block, stop, False, False, False)
+    elif self.counts is None and self.first_bits is None:
+        add_blocks(self, items, chunk, block, stop, True, False, False)
+    elif self.counts is None:
+        add_blocks(self, items, chunk, block, stop, True, True, False)
+    elif self.first_bits is None:
+        add_blocks(self, items, chunk, block, stop, False, False, True)
+    else:
+        add_blocks(self, items, chunk, block, stop, True, True, True)
 
 
 cdef inline void add_blocks(WindowTable self, const word_t *items, Py_ssize_t chunk,
@@ -284,7 +280,7 @@ cdef inline void see_bytes(WindowTable self, Py_ssize_t table, uint8_t *seen) no
     cdef int byte
     for byte in range(256):
         entry = table + <Py_ssize_t>(
-            ordered_key_of(keys.order_map, canonical(&keys.rule, byte)) & 0xff)
+            ordered_key_of(keys.rule.order_map, canonical(&keys.rule, byte)) & 0xff)
         if self.present is not None:
             seen[byte] = self.present[entry]
         else:
