@@ -110,8 +110,6 @@ TESTS = {
     "parallel.pyx": ["threads", *THREADS, "interrupts", "fork"],
     "parallel.pxd": ["threads", "gather", "interrupts", *SELECTION],
     "truth.pxd": ["small", "truth", *SELECTION],
-    "tiles.pyx": ["tiles", *SELECTION],
-    "tiles.pxd": ["tiles", *SELECTION],
     "strided.pxd": [*SELECTION, *GATHER],
     "copying.pxd": ["compress", *GATHER],
     "hash_table.pyx": ["tables", "hash_table", *UNIQUE],
