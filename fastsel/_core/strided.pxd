@@ -22,6 +22,10 @@ ctypedef struct cursor_t:
     Py_ssize_t inner               # position within the inner row
     Py_ssize_t[MAX_DIMS] coords    # of the outer axes
 
+ctypedef struct walk_t:            # visits some of the rows, in their order
+    cursor_t cursor
+    Py_ssize_t row_start           # index of the first item of the cursor's inner row
+
 
 cdef inline void describe(
         strided_t *s, cnp.ndarray a, int first_axis, int stop_axis) noexcept:
@@ -136,3 +140,20 @@ cdef inline void advance(cursor_t *c, const strided_t *s, Py_ssize_t run) noexce
     c.inner += run
     if c.inner == s.shape[s.ndim - 1]:
         next_row(c, s)
+
+
+cdef inline void start_walk(walk_t *walk, const strided_t *s) noexcept nogil:
+    """Call this before the first walk_to."""
+    walk.row_start = -2 * s.shape[s.ndim - 1]    # no row yet
+    walk.cursor.row = s.data
+
+
+cdef inline void walk_to(walk_t *walk, const strided_t *s, Py_ssize_t index) noexcept nogil:
+    """Move to the inner row of item `index`, which lies behind the present row."""
+    cdef Py_ssize_t inner = s.shape[s.ndim - 1]
+    if walk.row_start >= 0 and index - walk.row_start < 2 * inner:
+        next_row(&walk.cursor, s)                # increments, and does not divide
+        walk.row_start += inner
+    else:
+        seek(&walk.cursor, s, index)
+        walk.row_start = index - walk.cursor.inner

@@ -10,7 +10,7 @@ from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_start
 from fastsel._core.results cimport new_array, new_result
-from fastsel._core.strided cimport MAX_DIMS, strided_t
+from fastsel._core.strided cimport start_walk, strided_t, walk_t, walk_to
 from fastsel._positions.bitmask cimport (
     STACK_BLOCKS, Bitmask, describe_array, fits_stack, pack_blocks, pack_items)
 from fastsel._positions.truth cimport truth_t
@@ -117,21 +117,18 @@ cdef class WriteRowStarts(BitmaskPass):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t block = self.begin(k), stop = self.begin(k + 1) * 64
-        cdef Py_ssize_t row = (block * 64 + self.row_items - 1) // self.row_items
+        cdef Py_ssize_t row = (block * 64 + self.row_items - 1) // self.row_items, row_start
         cdef Py_ssize_t start = row * self.row_items, before = self.offsets[k]
         while row < self.rows and start < stop:
             before += level.count(&bits[block], (start >> 6) - block)
             block = start >> 6
-            self.write_start(
-                row, before + fs_popcount(bits[block] & ((<uint64_t>1 << (start & 63)) - 1)))
+            row_start = before + fs_popcount(bits[block] & ((<uint64_t>1 << (start & 63)) - 1))
+            if self.has_u32_items:
+                (<uint32_t *>self.out)[row] = <uint32_t>row_start
+            else:
+                (<uint64_t *>self.out)[row] = row_start
             row += 1
             start += self.row_items
-
-    cdef inline void write_start(self, Py_ssize_t row, Py_ssize_t start) noexcept nogil:
-        if self.has_u32_items:
-            (<uint32_t *>self.out)[row] = <uint32_t>start
-        else:
-            (<uint64_t *>self.out)[row] = start
 
 
 # ---- coordinates -------------------------------------------------------------------------
@@ -202,10 +199,10 @@ def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None,
     job.out, job.width = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out)
     job.hit_step = cnp.PyArray_STRIDE(out, 0) // job.width
     job.axis_step = cnp.PyArray_STRIDE(out, 1) // job.width
-    job.ndim = <int>len(shape)
-    for axis in range(job.ndim):
-        job.shape[axis] = shape[axis]
-        items *= job.shape[axis]
+    job.axes.ndim = <int>len(shape)
+    for axis in range(job.axes.ndim):
+        job.axes.shape[axis] = shape[axis]
+        items *= job.axes.shape[axis]
     # If this comparison is true, shape lacks no axis of more than one index: with such an axis, the
     # array would have at least 2 * items items, for which its blocks have no room.
     job.is_whole = items > max(32, (mask.bits.shape[0] - 1) * 64)
@@ -272,12 +269,11 @@ cdef class WriteCoordinates(BitmaskPass):
     cdef Py_ssize_t width             # bytes of a coordinate, 4 or 8
     cdef Py_ssize_t hit_step          # in coordinates
     cdef Py_ssize_t axis_step
-    cdef int ndim
-    cdef Py_ssize_t[MAX_DIMS] shape
-    cdef bint is_whole                # shape lacks no axis of more than one index; False: unknown
+    cdef strided_t axes               # ndim and shape; the other fields are 0
+    cdef bint is_whole                # axes has all axes of more than one index; False: unknown
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t inner = self.shape[self.ndim - 1]
+        cdef Py_ssize_t inner = self.axes.shape[self.axes.ndim - 1]
         cdef Py_ssize_t blocks = self.begin(k + 1) - self.begin(k)
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
@@ -285,7 +281,7 @@ cdef class WriteCoordinates(BitmaskPass):
             return
         if self.width == 4:
             self.write_divided(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
-        elif self.hit_step == 1 and self.ndim == 1 and self.is_whole:
+        elif self.hit_step == 1 and self.axes.ndim == 1 and self.is_whole:
             self.write_indices(k, <intptr_t *>self.out + offset)
         elif self.hit_step == 1 and inner >= LONG_ROW and hits // ROW_HITS >= blocks * 64 // inner:
             self.write_rows(k, sparse, <intptr_t *>self.out + offset)
@@ -295,21 +291,22 @@ cdef class WriteCoordinates(BitmaskPass):
     cdef void write_rows(self, Py_ssize_t k, bint sparse, intptr_t *out) noexcept nogil:
         """Write the coordinates of chunk k row by row: the last coordinate is the index within the
         row; the other coordinates are equal in the whole row."""
-        cdef Py_ssize_t inner = self.shape[self.ndim - 1], row_start = -inner
+        cdef Py_ssize_t inner = self.axes.shape[self.axes.ndim - 1]
         cdef Py_ssize_t start = self.begin(k) * 64, stop
         cdef Py_ssize_t chunk_stop = self.begin(k + 1) * 64
         cdef Py_ssize_t left = self.offsets[k + 1] - self.offsets[k], hits, j
-        cdef Py_ssize_t[MAX_DIMS] coords
+        cdef walk_t walk
         cdef intptr_t *column
         cdef intptr_t coordinate
-        cdef int axis
+        cdef int axis, last = self.axes.ndim - 1
+        start_walk(&walk, &self.axes)
         while left:
-            row_start = self.find_row(start, row_start, coords)
-            stop = min(row_start + inner, chunk_stop)
-            hits = self.write_row(start, stop, row_start, sparse,
-                                  out + (self.ndim - 1) * self.axis_step, left)
-            for axis in range(self.ndim - 1):
-                column, coordinate = out + axis * self.axis_step, coords[axis]
+            walk_to(&walk, &self.axes, start)
+            stop = min(walk.row_start + inner, chunk_stop)
+            hits = self.write_row(start, stop, walk.row_start, sparse,
+                                  out + last * self.axis_step, left)
+            for axis in range(last):
+                column, coordinate = out + axis * self.axis_step, walk.cursor.coords[axis]
                 for j in range(hits):
                     column[j] = coordinate
             out += hits
@@ -343,39 +340,13 @@ cdef class WriteCoordinates(BitmaskPass):
             hits += fs_popcount(word)
         return hits
 
-    cdef Py_ssize_t find_row(self, Py_ssize_t index, Py_ssize_t row_start,
-                             Py_ssize_t *coords) noexcept nogil:
-        """Write the coordinates of the inner row of item `index` to coords. Returns the index of
-        the first item of the row.
-
-        row_start and coords belong to an earlier row, or row_start is negative.
-        """
-        cdef int axis
-        cdef Py_ssize_t inner = self.shape[self.ndim - 1], row
-        if row_start >= 0 and index - row_start < 2 * inner:
-            # The item lies in the next row: increment, do not divide.
-            for axis in range(self.ndim - 2, -1, -1):
-                coords[axis] += 1
-                if coords[axis] < self.shape[axis]:
-                    break
-                coords[axis] = 0
-            return row_start + inner
-        row = index // inner
-        row_start = row * inner
-        for axis in range(self.ndim - 2, 0, -1):
-            coords[axis] = row % self.shape[axis]
-            row = row // self.shape[axis]
-        if self.ndim > 1:
-            coords[0] = row
-        return row_start
-
     cdef void write_divided(self, Py_ssize_t k, bint sparse, wide_t *out) noexcept nogil:
         """Write the coordinates of chunk k, up to BATCH_BLOCKS - 1 blocks at a time: the indices of
         the hits are divided by the length of each axis."""
         cdef intptr_t[64 * BATCH_BLOCKS] indices
         cdef intptr_t[64 * BATCH_BLOCKS] remainders
         cdef Py_ssize_t block = self.begin(k), stop = self.begin(k + 1)
-        cdef Py_ssize_t blocks, start, n
+        cdef Py_ssize_t blocks, start, n, length
         cdef int axis
         while block < stop:
             blocks = min(BATCH_BLOCKS - 1, stop - block)     # level.write may use the last 64 slots
@@ -383,14 +354,14 @@ cdef class WriteCoordinates(BitmaskPass):
             if n:
                 level.write(&self.bits[block], blocks, 0, sparse, indices, n + 64)
                 start = block * 64
-                for axis in range(self.ndim - 1, -1, -1):
+                for axis in range(self.axes.ndim - 1, -1, -1):
                     if axis == 0 and self.is_whole:
                         write_column(indices, start, n, out, self.hit_step)
                         break
-                    level.split_index(
-                        indices, n, start % self.shape[axis], self.shape[axis], remainders)
+                    length = self.axes.shape[axis]
+                    level.split_index(indices, n, start % length, length, remainders)
                     write_column(remainders, 0, n, out + axis * self.axis_step, self.hit_step)
-                    start = start // self.shape[axis]
+                    start = start // length
                 out += n * self.hit_step
             block += blocks
 

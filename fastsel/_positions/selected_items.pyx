@@ -14,12 +14,13 @@ from fastsel._core.parallel cimport Job, choose_threads, chunk_start, thresholds
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport new_u64
 from fastsel._core.strided cimport (
-    MAX_DIMS, advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)
+    MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, start_walk, strided_t,
+    walk_t, walk_to)
 from fastsel._positions.bitmask cimport (
     STACK_BLOCKS, STACK_ITEMS, Bitmask, bitmask_of, describe_array, pack_blocks, pack_items)
 from fastsel._positions.truth cimport truth_t
 from fastsel._simd.blocks cimport (
-    blocks_of, can_compress, fs_ctz, fs_repeat_bits, is_item, log2_width, word_t)
+    blocks_of, fs_ctz, fs_repeat_bits, is_item, log2_width, word_t)
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
@@ -50,10 +51,6 @@ cdef enum:
     # With MANY_OUTER outer indices, the second pass has enough chunks even if the bitmask has only
     # one.
     MANY_OUTER = 64
-
-ctypedef struct walk_t:
-    cursor_t cursor
-    Py_ssize_t row_start          # index of the first item of the cursor's inner row
 
 
 def boolean_mask(a, mask):
@@ -314,7 +311,7 @@ cdef void compress_blocks(const uint64_t *bits, Py_ssize_t block, Py_ssize_t sto
         compress_scattered(bits, block, stop, selected, slice, out)
         return
     whole = min(stop, selected.size >> 6)     # full blocks: all 64 items may be read
-    if can_compress(width) and block < whole:
+    if (is_item(width) or width == 16) and block < whole:
         if whole < stop:
             count -= level.count(bits + whole, stop - whole)
         if width < 16:
@@ -425,12 +422,6 @@ cdef inline void gather_run(const char *items, Py_ssize_t stride, Py_ssize_t n,
         memcpy(&out[k], items + k * stride, sizeof(word_t))
 
 
-cdef inline void start_walk(walk_t *walk, const strided_t *selected) noexcept nogil:
-    """Call this before the first add_offsets."""
-    walk.row_start = -2 * selected.shape[selected.ndim - 1]    # no row yet
-    walk.cursor.row = selected.data
-
-
 cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t block,
                             uint64_t word, Py_ssize_t *offsets) noexcept nogil:
     """Write the offsets, in bytes from selected.data, of the set bits of a block. Returns the
@@ -448,11 +439,6 @@ cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t 
     for j in range(n):
         hit = block * 64 + positions[j]
         if hit - walk.row_start >= inner:
-            if walk.row_start >= 0 and hit - walk.row_start < 2 * inner:
-                next_row(&walk.cursor, selected)
-                walk.row_start += inner
-            else:
-                seek(&walk.cursor, selected, hit)
-                walk.row_start = hit - walk.cursor.inner
+            walk_to(walk, selected, hit)
         offsets[j] = (walk.cursor.row - selected.data) + (hit - walk.row_start) * stride
     return n

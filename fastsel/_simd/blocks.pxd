@@ -116,11 +116,6 @@ cdef inline bint is_item(Py_ssize_t width) noexcept nogil:
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
-cdef inline bint can_compress(Py_ssize_t width) noexcept nogil:
-    """Can a level compress items of width bytes, as items or as pairs of items?"""
-    return is_item(width) or width == 16
-
-
 cdef inline int log2_width(Py_ssize_t width) noexcept nogil:
     """log2 of a width of 1, 2, 4 or 8 bytes: the index into a level's functions by width."""
     return 0 if width == 1 else 1 if width == 2 else 2 if width == 4 else 3
