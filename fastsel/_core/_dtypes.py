@@ -76,9 +76,8 @@ def _significant_bytes(dtype):
         return _significant_of_fields(dtype)
     if dtype.isbuiltin == 2:  # the kinds and characters of user dtypes are not reliable
         return _significant_by_values(dtype)
-    if dtype.kind in "biumMSU":
-        return bytearray(b"\xff" * dtype.itemsize)
-    if dtype.type is np.void:  # NumPy tests each byte of void, and of a sub-array in a field
+    # NumPy tests each byte of void, and of a sub-array in a field.
+    if dtype.kind in "biumMSU" or dtype.type is np.void:
         return bytearray(b"\xff" * dtype.itemsize)
     if dtype.char in "efdFDgG":
         parts = 2 if dtype.kind == "c" else 1
@@ -166,11 +165,9 @@ def key_rule(dtype):
     size = dtype.itemsize
     if dtype.kind == "b":  # bytes other than 0 and 1 are True
         return KeyRule(WORD, 1, 0xFF, 0, 1)
-    if dtype.kind in "iu":
-        return KeyRule(RAW, size)
     if dtype.kind in "mM":
         return KeyRule(WORD, 8, nan=1 << 63, has_nan=True)
-    if dtype.kind in "SU" or dtype.type is np.void:
+    if dtype.kind in "iuSU" or dtype.type is np.void:
         return KeyRule(RAW, size)
     if dtype.kind in "fc" and dtype.char in "efdFDgG":
         return _float_key_rule(size // (2 if dtype.kind == "c" else 1), np.finfo(dtype).nmant)

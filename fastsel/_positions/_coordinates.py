@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _threads, results
+from fastsel._core import _gate, _threads, results
 from fastsel._positions import bitmask, coordinates
-from fastsel._positions._positions import true_items
+from fastsel._positions._positions import with_truth
 
 _STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
 _COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
@@ -135,7 +135,8 @@ def nonzero_coordinates(
             raise ValueError("count_out must be apart from out, got overlapping arrays")
 
     threads = _threads.for_bytes(array.nbytes, cost=2)
-    mask = _bitmask(array, threads)
+    items, truth = with_truth(array)
+    mask = bitmask.pack(items, *truth, 8 * array.ndim, threads)
     count = mask.total
     if count > capacity and not truncate:
         raise ValueError(
@@ -155,15 +156,6 @@ def nonzero_coordinates(
     if dml_shape and out.ndim < array.ndim:
         out = rows.reshape((1,) * (array.ndim - 2) + rows.shape)
     return NonzeroCoordinates(dtype.type(count), out)
-
-
-def _bitmask(array, threads):
-    """The bitmask of the non-zero items. NumPy finds these items if the dtype has no Truth."""
-    truth = _dtypes.truth(array.dtype)
-    if truth is None:
-        array = true_items(array)
-        truth = _dtypes.truth(array.dtype)
-    return bitmask.pack(array, *truth, 8 * array.ndim, threads)
 
 
 def _write(mask, shape, rows, threads):

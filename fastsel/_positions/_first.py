@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._positions import first_items
-from fastsel._positions._positions import true_items
+from fastsel._positions._positions import true_items, with_truth
 
 _ROUND_ITEMS = 1 << 12  # items between two checks for signals
 
@@ -102,13 +102,10 @@ def first_nonzero(
         return library.first_nonzero(a, **_gate.non_defaults(axis=axis, keepdims=keepdims))
     array = _gate.as_array("a", a)
     axes = checked_axes(axis, array.ndim)
-    truth = _dtypes.truth(array.dtype)
-    if truth is None and len(axes) == array.ndim:
+    if len(axes) == array.ndim and _dtypes.truth(array.dtype) is None:
         index = np.array(_first_object(array))
     else:
-        if truth is None:
-            array = true_items(array)
-            truth = _dtypes.truth(array.dtype)
+        array, truth = with_truth(array)
         remaining = [k for k in range(array.ndim) if k not in axes]
         threads = _threads.for_bytes(array.nbytes)
         index = first_items.find(

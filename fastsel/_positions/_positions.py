@@ -319,6 +319,13 @@ def _nonzero_as(name, a, dtype):
     return tuple(result) if name == "nonzero" else result[0] if flat else result.T
 
 
+def with_truth(array):
+    """The array and its Truth (_dtypes); for a dtype without a Truth, these of its true_items."""
+    if (truth := _dtypes.truth(array.dtype)) is not None:
+        return array, truth
+    return true_items(array), _dtypes.truth(np.dtype(bool))
+
+
 def true_items(array):
     """Which items are true by NumPy's rules: a bool array, for dtypes without a Truth (_dtypes)."""
     true = np.zeros(array.shape, bool)
