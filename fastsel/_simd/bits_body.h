@@ -2,88 +2,61 @@
    zeros, counts the set bits of blocks, and transposes squares of 64 x 64 bits. Included by
    level_body.h; the contracts of pack, skip_zeros, count and transpose are in level.h.
 
-   block_bits_u* returns the 64 bits of the 64 items at p, of any alignment. If p has fewer items,
-   it is overrun. In these functions, each lane of c has the significant bits of an item. */
+   block_bits_u* returns the 64 bits of the 64 items at p, of any alignment. */
 
+/* With AVX2 and SSE2: all ones in each lane of vector k whose bits in c equal v. */
+#define FS_EQUAL_LANES(width, p, k, c, v) \
+    FS_OP(cmpeq_epi##width)(FS_BITS(and)(FS_VECTOR(p, k), c), v)
+
+#if FS_LEVEL_NUMBER >= 3
+
+/* other_bits_u*: a bit for each of 64 items at p, 1 if its bits in c differ from v, otherwise 0. v
+   has no bit that c lacks. */
 #if FS_LEVEL_NUMBER == 4
+#define FS_OTHER_BITS(width) \
+    static FS_INLINE uint64_t AT(other_bits_u##width)(const char *p, __m512i c, __m512i v) \
+    { \
+        uint64_t w = 0; \
+        for (int k = 0; k < width / 8; k++) \
+            w |= (uint64_t)_mm512_test_epi##width##_mask(_mm512_xor_si512(FS_VECTOR(p, k), v), c) \
+                 << (512 / width * k); \
+        return w; \
+    }
+FS_FOR_WIDTHS(FS_OTHER_BITS)
+#else
+#define FS_OTHER_BITS(width, bits_of_lanes) \
+    static FS_INLINE uint64_t AT(other_bits_u##width)(const char *p, __m256i c, __m256i v) \
+    { \
+        uint64_t w = 0; \
+        for (int k = 0; k < width / 4; k++) { \
+            __m256i equal = FS_EQUAL_LANES(width, p, k, c, v); \
+            w |= (uint64_t)(uint32_t)bits_of_lanes << (256 / width * k); \
+        } \
+        return ~w; \
+    }
+FS_OTHER_BITS(8, _mm256_movemask_epi8(equal))
+FS_OTHER_BITS(32, _mm256_movemask_ps(_mm256_castsi256_ps(equal)))
+FS_OTHER_BITS(64, _mm256_movemask_pd(_mm256_castsi256_pd(equal)))
 
-static inline uint64_t AT(block_bits_u8)(const char *p, uint8_t significant)
+static FS_INLINE uint64_t AT(other_bits_u16)(const char *p, __m256i c, __m256i v)
 {
-    return _mm512_test_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8((char)significant));
-}
-
-static inline uint64_t AT(block_bits_u16)(const char *p, uint16_t significant)
-{
-    __m512i c = _mm512_set1_epi16((short)significant);
-    uint64_t low = _mm512_test_epi16_mask(_mm512_loadu_si512(p), c);
-    return low | (uint64_t)_mm512_test_epi16_mask(_mm512_loadu_si512(p + 64), c) << 32;
-}
-
-static inline uint64_t AT(block_bits_u32)(const char *p, uint32_t significant)
-{
-    __m512i c = _mm512_set1_epi32((int)significant);
     uint64_t w = 0;
-    for (int k = 0; k < 4; k++)
-        w |= (uint64_t)_mm512_test_epi32_mask(_mm512_loadu_si512(p + 64 * k), c) << (16 * k);
-    return w;
-}
-
-static inline uint64_t AT(block_bits_u64)(const char *p, uint64_t significant)
-{
-    __m512i c = _mm512_set1_epi64((long long)significant);
-    uint64_t w = 0;
-    for (int k = 0; k < 8; k++)
-        w |= (uint64_t)_mm512_test_epi64_mask(_mm512_loadu_si512(p + 64 * k), c) << (8 * k);
-    return w;
-}
-
-#elif FS_LEVEL_NUMBER == 3
-
-/* All ones in each lane of bits_ bits whose item has no significant bit set. */
-#define FS_ZERO_LANES(bits_, p, c) \
-    _mm256_cmpeq_epi##bits_(_mm256_and_si256(_mm256_loadu_si256((const __m256i *)(p)), c), \
-                            _mm256_setzero_si256())
-
-static inline uint64_t AT(block_bits_u8)(const char *p, uint8_t significant)
-{
-    __m256i c = _mm256_set1_epi8((char)significant);
-    uint32_t low = (uint32_t)_mm256_movemask_epi8(FS_ZERO_LANES(8, p, c));
-    uint32_t high = (uint32_t)_mm256_movemask_epi8(FS_ZERO_LANES(8, p + 32, c));
-    return ~(low | (uint64_t)high << 32);
-}
-
-static inline uint64_t AT(block_bits_u16)(const char *p, uint16_t significant)
-{
-    __m256i c = _mm256_set1_epi16((short)significant);
-    uint64_t w = 0;
-    for (int k = 0; k < 2; k++) {
-        __m256i z = _mm256_packs_epi16(FS_ZERO_LANES(16, p + 64 * k, c),
-                                       FS_ZERO_LANES(16, p + 64 * k + 32, c));
-        z = _mm256_permute4x64_epi64(z, 0xd8); /* packs works within 128-bit halves */
-        w |= (uint64_t)(uint32_t)_mm256_movemask_epi8(z) << (32 * k);
+    for (int k = 0; k < 4; k += 2) {
+        __m256i equal = _mm256_packs_epi16(FS_EQUAL_LANES(16, p, k, c, v),
+                                           FS_EQUAL_LANES(16, p, k + 1, c, v));
+        equal = _mm256_permute4x64_epi64(equal, 0xd8); /* packs works within 128-bit halves */
+        w |= (uint64_t)(uint32_t)_mm256_movemask_epi8(equal) << (16 * k);
     }
     return ~w;
 }
+#endif
+#undef FS_OTHER_BITS
 
-static inline uint64_t AT(block_bits_u32)(const char *p, uint32_t significant)
-{
-    __m256i c = _mm256_set1_epi32((int)significant);
-    uint64_t w = 0;
-    for (int k = 0; k < 8; k++)
-        w |= (uint64_t)_mm256_movemask_ps(_mm256_castsi256_ps(FS_ZERO_LANES(32, p + 32 * k, c)))
-             << (8 * k);
-    return ~w;
-}
-
-static inline uint64_t AT(block_bits_u64)(const char *p, uint64_t significant)
-{
-    __m256i c = _mm256_set1_epi64x((long long)significant);
-    uint64_t w = 0;
-    for (int k = 0; k < 16; k++)
-        w |= (uint64_t)_mm256_movemask_pd(_mm256_castsi256_pd(FS_ZERO_LANES(64, p + 32 * k, c)))
-             << (4 * k);
-    return ~w;
-}
+#define FS_BLOCK_BITS(width) \
+    static inline uint64_t AT(block_bits_u##width)(const char *p, uint##width##_t significant) \
+    { \
+        return AT(other_bits_u##width)(p, FS_EACH_##width(significant), FS_BITS(setzero)()); \
+    }
 
 #elif FS_LEVEL_NUMBER == 2
 
@@ -155,23 +128,8 @@ static inline uint8x16_t AT(nonzero_lanes_u64)(const char *p, uint64_t significa
                               AT(nonzero_lanes_u##width)(p + 4 * width, significant), \
                               AT(nonzero_lanes_u##width)(p + 6 * width, significant)); \
     }
-FS_BLOCK_BITS(8)
-FS_BLOCK_BITS(16)
-FS_BLOCK_BITS(32)
-FS_BLOCK_BITS(64)
-#undef FS_BLOCK_BITS
 
 #elif FS_LEVEL_NUMBER == 1 && FS_SSE2
-
-/* Vectors whose lanes are all x; membership_body.h has them, too, and undefines them. */
-#define FS_EACH_8(x) _mm_set1_epi8((char)(x))
-#define FS_EACH_16(x) _mm_set1_epi16((short)(x))
-#define FS_EACH_32(x) _mm_set1_epi32((int)(x))
-#define FS_EACH_64(x) _mm_set1_epi64x((long long)(x))
-
-/* All ones in each lane of vector k whose bits in c equal v. */
-#define FS_EQUAL_LANES(width, p, k, c, v) \
-    _mm_cmpeq_epi##width(_mm_and_si128(_mm_loadu_si128((const __m128i *)(p) + (k)), c), v)
 
 /* equal_16_u*: a byte for each of 16 items, -1 if its bits in c equal v, otherwise 0. */
 static FS_INLINE __m128i AT(equal_16_u8)(const char *p, __m128i c, __m128i v)
@@ -210,12 +168,6 @@ static FS_INLINE __m128i AT(equal_16_u64)(const char *p, __m128i c, __m128i v)
                      AT(equal_16_u##width)(p + 2 * width * k, c, zero)) << (16 * k); \
         return ~w; \
     }
-FS_BLOCK_BITS(8)
-FS_BLOCK_BITS(16)
-FS_BLOCK_BITS(32)
-FS_BLOCK_BITS(64)
-#undef FS_BLOCK_BITS
-#undef FS_EQUAL_LANES
 
 #else
 
@@ -243,13 +195,11 @@ static inline uint64_t AT(pack_flags)(const uint8_t *flags)
         } \
         return AT(pack_flags)(flags); \
     }
-FS_BLOCK_BITS(8)
-FS_BLOCK_BITS(16)
-FS_BLOCK_BITS(32)
-FS_BLOCK_BITS(64)
-#undef FS_BLOCK_BITS
 
 #endif
+FS_FOR_WIDTHS(FS_BLOCK_BITS)
+#undef FS_BLOCK_BITS
+#undef FS_EQUAL_LANES
 
 #define FS_PACK(width) \
     static ptrdiff_t AT(pack_u##width)(const char *items, uint64_t significant, uint64_t *bits, \
@@ -264,10 +214,7 @@ FS_BLOCK_BITS(64)
         } \
         return count; \
     }
-FS_PACK(8)
-FS_PACK(16)
-FS_PACK(32)
-FS_PACK(64)
+FS_FOR_WIDTHS(FS_PACK)
 #undef FS_PACK
 
 static ptrdiff_t AT(skip_zeros)(const char *items, uint64_t significant, ptrdiff_t lines)
@@ -291,10 +238,9 @@ static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
     return count;
 }
 
-/* Swaps the upper right and the lower left quarter of each square of 2 d words by 2 d bits. words
-   has 64 words: a smaller array is overrun. In left_half, the lower d of each 2 d bits are set:
-   otherwise other bits are swapped. Callers pass a constant d, so that the compiler vectorizes the
-   loop. */
+/* Swaps the upper right and the lower left quarter of each square of 2 d words by 2 d bits, of 64
+   words. In left_half, the lower d of each 2 d bits are set: otherwise other bits are swapped.
+   Callers pass a constant d, so that the compiler vectorizes the loop. */
 static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left_half)
 {
     for (int k = 0; k < 64; k += 2 * d) {
@@ -315,7 +261,3 @@ static void AT(transpose)(uint64_t *words)
     AT(swap_quarters)(words, 2, UINT64_C(0x3333333333333333));
     AT(swap_quarters)(words, 1, UINT64_C(0x5555555555555555));
 }
-
-#ifdef FS_ZERO_LANES
-#undef FS_ZERO_LANES
-#endif

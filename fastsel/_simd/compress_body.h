@@ -2,41 +2,24 @@
    level_body.h.
 
    compress_u*_block copies the items at p that w selects to out. Whatever w is, the function reads
-   64 items and may write 64 items: smaller buffers are overrun. */
+   64 items and may write 64 items. */
 
 #if FS_LEVEL_NUMBER == 4
 
-static inline void AT(compress_u8_block)(uint64_t w, const char *p, char *out)
-{
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(w, _mm512_loadu_si512(p)));
-}
-
-static inline void AT(compress_u16_block)(uint64_t w, const char *p, char *out)
-{
-    for (int k = 0; k < 2; k++) {
-        __mmask32 m = (__mmask32)(w >> (32 * k));
-        _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(m, _mm512_loadu_si512(p + 64 * k)));
-        out += 2 * FS_POPCOUNT(m);
+#define FS_COMPRESS_BLOCK(width, lanes) \
+    static inline void AT(compress_u##width##_block)(uint64_t w, const char *p, char *out) \
+    { \
+        for (int k = 0; k < 64; k += lanes, p += 64) { \
+            __mmask##lanes m = (__mmask##lanes)(w >> k); \
+            _mm512_storeu_si512(out, _mm512_maskz_compress_epi##width(m, FS_VECTOR(p, 0))); \
+            out += width / 8 * FS_POPCOUNT(m); \
+        } \
     }
-}
-
-static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
-{
-    for (int k = 0; k < 4; k++) {
-        __mmask16 m = (__mmask16)(w >> (16 * k));
-        _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m, _mm512_loadu_si512(p + 64 * k)));
-        out += 4 * FS_POPCOUNT(m);
-    }
-}
-
-static inline void AT(compress_u64_block)(uint64_t w, const char *p, char *out)
-{
-    for (int k = 0; k < 8; k++) {
-        __mmask8 m = (__mmask8)(w >> (8 * k));
-        _mm512_storeu_si512(out, _mm512_maskz_compress_epi64(m, _mm512_loadu_si512(p + 64 * k)));
-        out += 8 * FS_POPCOUNT(m);
-    }
-}
+FS_COMPRESS_BLOCK(8, 64)
+FS_COMPRESS_BLOCK(16, 32)
+FS_COMPRESS_BLOCK(32, 16)
+FS_COMPRESS_BLOCK(64, 8)
+#undef FS_COMPRESS_BLOCK
 
 #elif FS_LEVEL_NUMBER == 3
 
@@ -195,10 +178,7 @@ FS_COMPRESS_BLOCK(64)
             } \
         } \
     }
-FS_COMPRESS(8)
-FS_COMPRESS(16)
-FS_COMPRESS(32)
-FS_COMPRESS(64)
+FS_FOR_WIDTHS(FS_COMPRESS)
 #undef FS_COMPRESS
 
 #undef FS_BRANCH_FREE

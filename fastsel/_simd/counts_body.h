@@ -26,10 +26,7 @@
         for (; rows; rows--, items += stride) \
             for (ptrdiff_t j = 0; j < length; j++) sum[j] += FS_IS_SET(width, items + j * size); \
     }
-FS_ADD_COLUMNS(8)
-FS_ADD_COLUMNS(16)
-FS_ADD_COLUMNS(32)
-FS_ADD_COLUMNS(64)
+FS_FOR_WIDTHS(FS_ADD_COLUMNS)
 #undef FS_ADD_COLUMNS
 #undef FS_IS_SET
 

@@ -4,16 +4,8 @@
 #if FS_LEVEL_NUMBER >= 3
 
 #if FS_LEVEL_NUMBER == 4
-#define FS_WORDS __m512i
-#define FS_OP(name) _mm512_##name
-#define FS_BITS(name) _mm512_##name##_si512
-#define FS_EACH(word) _mm512_set1_epi64((long long)(word))
 #define FS_BLEND_ODD(a, b) _mm512_mask_blend_epi32(0xaaaa, a, b)
 #else
-#define FS_WORDS __m256i
-#define FS_OP(name) _mm256_##name
-#define FS_BITS(name) _mm256_##name##_si256
-#define FS_EACH(word) _mm256_set1_epi64x((long long)(word))
 #define FS_BLEND_ODD(a, b) _mm256_blend_epi32(a, b, 0xaa)
 #endif
 
@@ -25,12 +17,13 @@ static FS_INLINE FS_WORDS AT(folded)(FS_WORDS a, FS_WORDS b)
     FS_WORDS low = FS_OP(mul_epu32)(a, b);
     FS_WORDS mid = FS_OP(add_epi64)(FS_OP(mul_epu32)(a_high, b), FS_OP(srli_epi64)(low, 32));
     FS_WORDS mid2 = FS_OP(add_epi64)(FS_OP(mul_epu32)(a, b_high),
-                                     FS_BITS(and)(mid, FS_EACH(0xffffffff)));
+                                     FS_BITS(and)(mid, FS_EACH_64(0xffffffff)));
     FS_WORDS high = FS_OP(add_epi64)(FS_OP(mul_epu32)(a_high, b_high),
                                      FS_OP(add_epi64)(FS_OP(srli_epi64)(mid, 32),
                                                       FS_OP(srli_epi64)(mid2, 32)));
     return FS_BITS(xor)(FS_BLEND_ODD(low, FS_OP(slli_epi64)(mid2, 32)), high);
 }
+#undef FS_BLEND_ODD
 
 #endif
 
@@ -40,24 +33,16 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
     ptrdiff_t j = 0;
 #if FS_LEVEL_NUMBER >= 3
     enum { LANES = sizeof(FS_WORDS) / 8 };
-    FS_WORDS seeds = FS_EACH(seed), factors = FS_EACH(factor);
+    FS_WORDS seeds = FS_EACH_64(seed), factors = FS_EACH_64(factor);
     __m128i left = _mm_cvtsi32_si128(skip), right = _mm_cvtsi32_si128(shift);
     for (; j + LANES <= n; j += LANES) {
-        FS_WORDS v = FS_BITS(loadu)((const FS_WORDS *)(words + j));
+        FS_WORDS v = FS_VECTOR(words + j, 0);
         v = FS_OP(sll_epi64)(AT(folded)(FS_BITS(xor)(v, seeds), factors), left);
         FS_BITS(storeu)((FS_WORDS *)(slots + j), FS_OP(srl_epi64)(v, right));
     }
 #endif
     for (; j < n; j++) slots[j] = (fs_fold(words[j] ^ seed, factor) << skip) >> shift;
 }
-
-#if FS_LEVEL_NUMBER >= 3
-#undef FS_WORDS
-#undef FS_OP
-#undef FS_BITS
-#undef FS_EACH
-#undef FS_BLEND_ODD
-#endif
 
 /* Compares n words with their first slots. A slot of the table has word ^ seed, or 0 if it is
    empty. found_slots[j] becomes first_slots[j] + 1 if the slot has word j, otherwise 0. unknown
@@ -90,8 +75,7 @@ static inline ptrdiff_t AT(list_bits)(uint64_t bits, ptrdiff_t start, uint16_t *
     { \
         ptrdiff_t count = 0; \
         uint64_t listed = 0; \
-        __m512i seeds = _mm512_set1_epi64((long long)seed); \
-        __m512i all_used = _mm512_set1_epi64(empty ? -1 : 0); \
+        __m512i seeds = FS_EACH_64(seed), all_used = FS_EACH_64(empty ? -1 : 0); \
         for (ptrdiff_t j = 0; j < n; j += 8) { \
             __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1); \
             __m512i slots = _mm512_maskz_loadu_epi64(some, first_slots + j); \
@@ -102,7 +86,7 @@ static inline ptrdiff_t AT(list_bits)(uint64_t bits, ptrdiff_t start, uint16_t *
             __mmask8 hit = _mm512_mask_cmpeq_epi64_mask((__mmask8)(some & ~zero), there, word); \
             __m512i used = _mm512_or_si512(there, all_used); \
             __mmask8 other = _mm512_mask_test_epi64_mask((__mmask8)(some & ~hit), used, used); \
-            slots = _mm512_add_epi64(slots, _mm512_set1_epi64(1)); \
+            slots = _mm512_add_epi64(slots, FS_EACH_64(1)); \
             slots = _mm512_maskz_mov_epi64(hit, slots); \
             _mm512_mask_cvtepi64_storeu_epi32(found_slots + j, some, slots); \
             listed |= (uint64_t)(other | zero) << (j & 63); \
@@ -113,7 +97,7 @@ static inline ptrdiff_t AT(list_bits)(uint64_t bits, ptrdiff_t start, uint16_t *
         return count; \
     }
 FS_PROBE(32, _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slots, table, 4)),
-        _mm512_and_si512(word, _mm512_set1_epi64(0xffffffff)))
+        _mm512_and_si512(word, FS_EACH_64(0xffffffff)))
 FS_PROBE(64, _mm512_i64gather_epi64(slots, table, 8), word)
 #else
 #define FS_PROBE(width) \
@@ -139,49 +123,33 @@ FS_PROBE(64)
 
 /* The contract is in level.h. */
 #if FS_LEVEL_NUMBER == 4
-static ptrdiff_t AT(mark_not_recent_u32)(const char *items, ptrdiff_t blocks, const void *recent,
-                                         uint32_t factor, uint64_t *bits, uint32_t *out)
-{
-    ptrdiff_t count = 0;
-    __m512i factors = _mm512_set1_epi32((int)factor);
-    for (ptrdiff_t block = 0; block < blocks; block++, items += 256, out += 64) {
-        uint64_t word = 0;
-        for (int k = 0; k < 4; k++) {
-            __m512i v = _mm512_loadu_si512(items + 64 * k);
-            __m512i slots = _mm512_srli_epi32(_mm512_mullo_epi32(v, factors), 32 - FS_RECENT_BITS);
-            __mmask16 differs = _mm512_cmpneq_epi32_mask(
-                v, _mm512_i32gather_epi32(slots, recent, 4));
-            _mm512_storeu_si512(out + 16 * k, slots);
-            word |= (uint64_t)differs << (16 * k);
-        }
-        bits[block] = word;
-        count += fs_popcount(word);
+/* v is a vector of items, folded the words of fs_recent_slot before they are multiplied, slots the
+   slots of the items, and there the recent keys in these slots. With 8-byte items, the upper half
+   of each lane of factors is 0, and so is the upper half of each slot. */
+#define FS_MARK_NOT_RECENT(width, folded, there, store_slots) \
+    static ptrdiff_t AT(mark_not_recent_u##width)( \
+        const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor, uint64_t *bits, \
+        uint32_t *out) \
+    { \
+        ptrdiff_t count = 0; \
+        __m512i factors = FS_EACH_##width(factor); \
+        for (ptrdiff_t block = 0; block < blocks; block++) { \
+            uint64_t word = 0; \
+            for (int k = 0; k < 64; k += 512 / width, items += 64, out += 512 / width) { \
+                __m512i v = FS_VECTOR(items, 0), slots = _mm512_mullo_epi32(folded, factors); \
+                slots = _mm512_srli_epi32(slots, 32 - FS_RECENT_BITS); \
+                word |= (uint64_t)_mm512_cmpneq_epi##width##_mask(v, there) << k; \
+                store_slots; \
+            } \
+            bits[block] = word; \
+            count += fs_popcount(word); \
+        } \
+        return count; \
     }
-    return count;
-}
-
-static ptrdiff_t AT(mark_not_recent_u64)(const char *items, ptrdiff_t blocks, const void *recent,
-                                         uint32_t factor, uint64_t *bits, uint32_t *out)
-{
-    ptrdiff_t count = 0;
-    __m512i factors = _mm512_set1_epi64((long long)factor);
-    for (ptrdiff_t block = 0; block < blocks; block++, items += 512, out += 64) {
-        uint64_t word = 0;
-        for (int k = 0; k < 8; k++) {
-            __m512i v = _mm512_loadu_si512(items + 64 * k);
-            __m512i slots = _mm512_xor_si512(v, _mm512_srli_epi64(v, 32));
-            slots = _mm512_slli_epi64(_mm512_mul_epu32(slots, factors), 32);
-            slots = _mm512_srli_epi64(slots, 64 - FS_RECENT_BITS);
-            __mmask8 differs = _mm512_cmpneq_epi64_mask(
-                v, _mm512_i64gather_epi64(slots, recent, 8));
-            _mm256_storeu_si256((__m256i *)(out + 8 * k), _mm512_cvtepi64_epi32(slots));
-            word |= (uint64_t)differs << (8 * k);
-        }
-        bits[block] = word;
-        count += fs_popcount(word);
-    }
-    return count;
-}
+FS_MARK_NOT_RECENT(32, v, _mm512_i32gather_epi32(slots, recent, 4), _mm512_storeu_si512(out, slots))
+FS_MARK_NOT_RECENT(64, _mm512_xor_si512(v, _mm512_srli_epi64(v, 32)),
+                   _mm512_i64gather_epi64(slots, recent, 8),
+                   _mm256_storeu_si256((__m256i *)out, _mm512_cvtepi64_epi32(slots)))
 #else
 #define FS_MARK_NOT_RECENT(width) \
     static ptrdiff_t AT(mark_not_recent_u##width)( \
@@ -202,5 +170,5 @@ static ptrdiff_t AT(mark_not_recent_u64)(const char *items, ptrdiff_t blocks, co
     }
 FS_MARK_NOT_RECENT(32)
 FS_MARK_NOT_RECENT(64)
-#undef FS_MARK_NOT_RECENT
 #endif
+#undef FS_MARK_NOT_RECENT

@@ -67,15 +67,11 @@ static inline void fs_fill_positions(void)
 #define FS_LEVEL base
 #define FS_LEVEL_NUMBER 1
 #include "level_body.h"
-#undef FS_LEVEL
-#undef FS_LEVEL_NUMBER
 
 #if FS_NEON /* every AArch64 CPU has NEON */
 #define FS_LEVEL neon
 #define FS_LEVEL_NUMBER 2
 #include "level_body.h"
-#undef FS_LEVEL
-#undef FS_LEVEL_NUMBER
 #endif
 
 #if FS_X86
@@ -88,8 +84,6 @@ static inline void fs_fill_positions(void)
 #define FS_LEVEL v3
 #define FS_LEVEL_NUMBER 3
 #include "level_body.h"
-#undef FS_LEVEL
-#undef FS_LEVEL_NUMBER
 #if defined(__clang__)
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"))), apply_to = function)
@@ -101,8 +95,6 @@ static inline void fs_fill_positions(void)
 #define FS_LEVEL v4
 #define FS_LEVEL_NUMBER 4
 #include "level_body.h"
-#undef FS_LEVEL
-#undef FS_LEVEL_NUMBER
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

@@ -3,40 +3,6 @@
 
 /* equal_few_u* is among_few of level.h for 64 items. */
 #if FS_LEVEL_NUMBER >= 3
-#if FS_LEVEL_NUMBER == 4
-#define FS_WORDS __m512i
-#define FS_LOAD(p) _mm512_loadu_si512(p)
-#define FS_AND _mm512_and_si512
-#define FS_EACH(width, x) _mm512_set1_epi##width(x)
-#define FS_EQUAL(width, a, b) _mm512_cmpeq_epi##width##_mask(a, b)
-#define FS_EACH_64(x) _mm512_set1_epi64((long long)(x))
-#else
-#define FS_WORDS __m256i
-#define FS_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
-#define FS_AND _mm256_and_si256
-#define FS_EACH(width, x) _mm256_set1_epi##width(x)
-#define FS_EQUAL(width, a, b) AT(lane_bits_##width)(_mm256_cmpeq_epi##width(a, b))
-#define FS_EACH_64(x) _mm256_set1_epi64x((long long)(x))
-
-/* Returns a bit for each lane: 1 if the lane is all ones, 0 if it is 0. */
-static FS_INLINE uint32_t AT(lane_bits_8)(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
-static FS_INLINE uint32_t AT(lane_bits_16)(__m256i v)
-{
-    uint32_t bits = (uint32_t)_mm256_movemask_epi8(_mm256_packs_epi16(v, _mm256_setzero_si256()));
-    return (bits & 0xff) | (bits >> 8 & 0xff00);
-}
-static FS_INLINE uint32_t AT(lane_bits_32)(__m256i v)
-{
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(v));
-}
-static FS_INLINE uint32_t AT(lane_bits_64)(__m256i v)
-{
-    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(v));
-}
-#endif
-#define FS_EACH_8(x) FS_EACH(8, (char)(x))
-#define FS_EACH_16(x) FS_EACH(16, (short)(x))
-#define FS_EACH_32(x) FS_EACH(32, (int)(x))
 
 /* Byte k of out is bit k of the word: 0 or 1. */
 static FS_INLINE void AT(flags)(uint64_t word, uint8_t *out)
@@ -61,16 +27,11 @@ static FS_INLINE void AT(flags)(uint64_t word, uint8_t *out)
                                                  const uint64_t *masks, ptrdiff_t count, \
                                                  uint8_t *out) \
     { \
-        enum { LANES = sizeof(FS_WORDS) / (width / 8) }; \
-        uint64_t found = 0; \
-        for (ptrdiff_t k = 0; k < count; k++) { \
-            FS_WORDS mask = FS_EACH_##width(masks[k]), test = FS_EACH_##width(tests[k]); \
-            for (int j = 0; j < 64; j += LANES) { \
-                FS_WORDS v = FS_AND(FS_LOAD(items + j * (width / 8)), mask); \
-                found |= (uint64_t)FS_EQUAL(width, v, test) << j; \
-            } \
-        } \
-        AT(flags)(found, out); \
+        uint64_t other = ~UINT64_C(0); \
+        for (ptrdiff_t k = 0; k < count; k++) \
+            other &= AT(other_bits_u##width)(items, FS_EACH_##width(masks[k]), \
+                                             FS_EACH_##width(tests[k])); \
+        AT(flags)(~other, out); \
     }
 #elif FS_LEVEL_NUMBER == 1 && FS_SSE2
 #define FS_EQUAL_FEW(width) \
@@ -105,20 +66,8 @@ static FS_INLINE void AT(flags)(uint64_t word, uint8_t *out)
         memcpy(out, found, sizeof found); \
     }
 #endif
-FS_EQUAL_FEW(8)
-FS_EQUAL_FEW(16)
-FS_EQUAL_FEW(32)
-FS_EQUAL_FEW(64)
+FS_FOR_WIDTHS(FS_EQUAL_FEW)
 #undef FS_EQUAL_FEW
-#undef FS_WORDS
-#undef FS_LOAD
-#undef FS_AND
-#undef FS_EACH
-#undef FS_EACH_8
-#undef FS_EACH_16
-#undef FS_EACH_32
-#undef FS_EACH_64
-#undef FS_EQUAL
 
 /* The contract is in level.h. */
 #define FS_AMONG_FEW(width) \
@@ -135,10 +84,7 @@ FS_EQUAL_FEW(64)
             memcpy(out, flags, (size_t)n); \
         } \
     }
-FS_AMONG_FEW(8)
-FS_AMONG_FEW(16)
-FS_AMONG_FEW(32)
-FS_AMONG_FEW(64)
+FS_FOR_WIDTHS(FS_AMONG_FEW)
 #undef FS_AMONG_FEW
 
 /* The contract is in level.h. */
