@@ -20,9 +20,8 @@ typedef struct {
     int shift;
 } fs_cells_t;
 
-/* Each contract says what the caller guarantees, and what breaks otherwise. Nothing is checked.
-   To overrun an array is to read or write the memory behind it: an array that is shorter than its
-   contract says is overrun. */
+/* Each contract says what the caller guarantees, and what breaks otherwise. Nothing is checked. If
+   an array is shorter than its contract says, the memory behind it is read or written. */
 typedef struct {
     const char *name;
     /* pack[log2 width]: bit k of word b becomes 1 if item 64 b + k has a significant bit set,
@@ -34,9 +33,9 @@ typedef struct {
        alignment. */
     ptrdiff_t (*skip_zeros)(const char *items, uint64_t significant, ptrdiff_t lines);
     /* Writes the indices of the set bits of `blocks` words; the first bit has index `first`. out
-       has room for `capacity` indices, at least the number of set bits: otherwise out is overrun.
-       The call may write all of the capacity; behind its indices, out is undefined until a later
-       call writes there. sparse says that most words are 0; a wrong value only costs time. */
+       has room for `capacity` indices, at least the number of set bits. The call may write all of
+       the capacity; behind its indices, out is undefined until a later call writes there. sparse
+       says that most words are 0; a wrong value only costs time. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t capacity);
     /* Divides start + index by length, for each of n indices: the quotient replaces the index, and
@@ -46,13 +45,13 @@ typedef struct {
                    intptr_t *remainders);
     /* compress[log2 width]: writes the items whose bits are set to out, side by side. items has
        64 * blocks items; the last block may have fewer, but only if the capacity is the number of
-       set bits: otherwise items is overrun. out has room for `capacity` items, at least the number
-       of set bits: otherwise out is overrun. The call may write all of the capacity. out and items
-       do not overlap: otherwise items are overwritten before they are read. */
+       set bits. out has room for `capacity` items, at least the number of set bits. The call may
+       write all of the capacity. out and items do not overlap: otherwise items are overwritten
+       before they are read. */
     void (*compress[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
                         ptrdiff_t capacity);
     /* Writes the positions of the set bits. out has room for 64 positions, even if few bits are
-       set: otherwise out is overrun. Returns the number of set bits. */
+       set. Returns the number of set bits. */
     int (*decode)(uint64_t word, uint8_t *out);
     /* Transposes 64 words: bit j of word i and bit i of word j are swapped. */
     void (*transpose)(uint64_t *words);
@@ -66,7 +65,7 @@ typedef struct {
                            uint64_t significant, ptrdiff_t length, void *sums);
     /* Counts the set bits of each row, and adds the counts to counts[0], counts[step] and so on. A
        row has length bits, and the rows follow each other in bits. If the last row ends with a
-       word, the next word is read too: bits must have it, or it is overrun. */
+       word, the next word is read too. */
     void (*add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
                      ptrdiff_t step);
     /* Adds value * stride to each of n offsets; wrap is added to negative values first. Returns 0
@@ -91,7 +90,8 @@ typedef struct {
                                       const void *table, const uint64_t *first_slots, int empty,
                                       uint32_t *found_slots, uint16_t *unknown);
     /* among_few[log2 width]: out[j] is 1 if item j equals one of `count` tests: if
-       (item & masks[k]) == tests[k] for some k; otherwise 0. */
+       (item & masks[k]) == tests[k] for some k; otherwise 0. tests[k] has no bit that masks[k]
+       lacks: otherwise the levels may differ. */
     void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,
                          const uint64_t *masks, ptrdiff_t count, uint8_t *out);
     /* mark_not_recent[width is 8]: writes a bit for each of 64 * blocks aligned items of 4 or 8

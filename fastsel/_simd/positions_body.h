@@ -28,8 +28,8 @@ static int AT(decode)(uint64_t word, uint8_t *out)
 /* The slots that write_block and compress_u*_block may write, even if few bits are set. */
 #define FS_BLOCK_SLOTS 64
 
-/* write_block writes the indices of the set bits of w to out; the first bit has index first. If out
-   has fewer than FS_BLOCK_SLOTS slots, it is overrun. */
+/* write_block writes the indices of the set bits of w to out, which has FS_BLOCK_SLOTS slots; the
+   first bit has index first. */
 
 #if FS_LEVEL_NUMBER == 4
 
