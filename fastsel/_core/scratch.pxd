@@ -7,17 +7,14 @@ cdef enum:
     MIN_CACHED_LARGE = 1 << 14
     MAX_BLOCKS = 16           # of a Scratch
 
-# alloc and alloc_large return undefined memory, alloc_zeros returns zeros; all three return NULL if
-# there is no memory. alloc rounds sizes of up to 4 MB up to a power of two, at least 4096, and
-# passes larger sizes to alloc_large. A block of alloc_large has the requested size, or up to an
-# eighth more if it comes from the cache. Blocks of alloc_large with fewer than MIN_CACHED_LARGE
-# bytes are not cached.
+# alloc and alloc_large return undefined memory, or NULL if there is no memory. alloc rounds sizes
+# of up to 4 MB up to a power of two, at least 4096, and passes larger sizes to alloc_large. A block
+# of alloc_large has the requested size, or up to an eighth more if it comes from the cache. Blocks
+# of alloc_large with fewer than MIN_CACHED_LARGE bytes are not cached.
 cdef void *alloc(size_t size) noexcept nogil
-cdef void *alloc_zeros(size_t size) noexcept nogil
 cdef void *alloc_large(size_t size) noexcept nogil
-# free frees blocks of alloc and alloc_zeros: if it were given another block, alloc could later
-# return too few bytes. free_large frees blocks of alloc_large. Any thread may free a block; NULL is
-# ignored.
+# free frees blocks of alloc: if it were given another block, alloc could later return too few
+# bytes. free_large frees blocks of alloc_large. Any thread may free a block; NULL is ignored.
 cdef void free(void *block) noexcept nogil
 cdef void free_large(void *block) noexcept nogil
 cdef bint fits(void *block, size_t size) noexcept nogil

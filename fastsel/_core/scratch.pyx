@@ -18,7 +18,6 @@ thread may have reduced the limit.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from fastsel._core.atomics cimport (
     fs_exchange_pointer, fs_fetch_add, fs_load, fs_load_pointer, fs_store)
@@ -123,13 +122,6 @@ cdef void *alloc_large(size_t size) noexcept nogil:
             evict(fs_exchange_pointer(&slots[k], block))
             enforce_limit()
     return system_alloc(size)
-
-
-cdef void *alloc_zeros(size_t size) noexcept nogil:
-    cdef void *block = alloc(size)
-    if block != NULL:
-        memset(block, 0, size)
-    return block
 
 
 cdef void free(void *block) noexcept nogil:

@@ -3,12 +3,13 @@ canonical, each key is compared with the recent key in its slot; if the two are 
 no lookup. The comparison takes about a quarter of the time of a lookup. If keys are counted, each
 slot also has the id of its key's group, and a count."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.hash_table cimport batch_t
 from fastsel._unique.keys cimport BLOCKS, canonical, keys_t, load_word
-from fastsel._core.scratch cimport alloc_zeros
+from fastsel._core.scratch cimport alloc
 
 cdef extern from "hashing.h" nogil:
     enum:
@@ -42,9 +43,10 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
 
 cdef inline void *new_recent(const keys_t *keys, bint counted) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
-    cdef void *recent = alloc_zeros(
-        (keys.width + (COUNTED_BYTES if counted else 0)) << FS_RECENT_BITS)
+    cdef size_t size = (keys.width + (COUNTED_BYTES if counted else 0)) << FS_RECENT_BITS
+    cdef void *recent = alloc(size)
     if recent != NULL:
+        memset(recent, 0, size)
         # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot. If
         # another thread writes 0 to a key, this key may be found in an empty slot: group 0 exists.
         set_slot(recent, keys.width, 0, 1)
