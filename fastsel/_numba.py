@@ -1,8 +1,8 @@
 """Make fastsel's functions callable from code that numba compiles (``numba.extending``).
 
 numba itself calls `register`, through its entry point for extensions. A call of a fastsel function
-switches from compiled code to Python (``numba.objmode``), which acquires the GIL; this takes about
-a microsecond more than a call from Python. Compiled code may call nonzero, flatnonzero, argwhere,
+switches from compiled code to Python (``numba.objmode``), which acquires the GIL; this takes
+longer than a call from Python. Compiled code may call nonzero, flatnonzero, argwhere,
 count_nonzero and unique with one array, and remap with three arrays, each of at least one
 dimension. For another call, the compiler raises TypingError, which names these functions.
 """

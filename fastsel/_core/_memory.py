@@ -21,7 +21,7 @@ _lock = threading.RLock()
 def set_keep_mb(mb: float | None) -> None:
     """Set the limit of the memory that fastsel caches between calls, for the whole process.
 
-    Getting fresh memory takes time: a page fault for every 4096 bytes. So fastsel caches the
+    Getting fresh memory takes time: a page fault for every page. So fastsel caches the
     working memory of its calls, and the memory of deleted results of 16 KiB or more, for later
     calls, up to this limit. The memory of arrays that are larger than the limit is never cached.
 

@@ -14,9 +14,9 @@ from typing import SupportsIndex
 from fastsel._core import _gate, parallel
 
 # With fewer than MIN_CHUNK_BYTES of input and output per thread, a parallel region does not pay: a
-# core moves MIN_CHUNK_BYTES from its cache in about 10 us. Waking a sleeping thread takes 0.1 ms.
-# If calls follow each other, threads do not sleep, and starting them takes 2 us. A threshold for
-# sleeping threads would make repeated calls with 1e5 items slower.
+# core moves MIN_CHUNK_BYTES from its cache in about 10 us. On two CPUs, waking a sleeping thread
+# takes 0.1 ms. If calls follow each other, the thread does not sleep, and starting it takes 2 us. A
+# threshold for sleeping threads would make repeated calls with 1e5 items slower.
 MIN_CHUNK_BYTES = 1 << 18
 
 # The maximum number of threads of a call. set_num_threads, threads and the command line refuse a

@@ -19,8 +19,7 @@ cdef enum:
     SLICES_AHEAD = 2       # how many slices ahead a slice is prefetched
     LINES_AHEAD = 8        # maximum cache lines of a slice that are prefetched
     # If rows lie at least FAR bytes apart, copy_fixed prefetches slices ROWS_AHEAD rows ahead, at
-    # most ROW_LINES cache lines of a row. Without prefetching, few columns of many rows take 2.5
-    # times as long; the CPU itself prefetches rows that lie close together.
+    # most ROW_LINES cache lines of a row. The CPU itself prefetches rows that lie closer together.
     FAR = 256
     ROWS_AHEAD = 16
     ROW_LINES = 32

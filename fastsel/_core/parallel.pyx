@@ -2,10 +2,10 @@
 begins a parallel region.
 
 The threads of an OpenMP region take chunks until none is left, so a thread that starts late takes
-fewer chunks. Each thread begins with a range of its own, so that in each call and each pass a CPU
-works on memory that it has in its cache. A region ends only when all its threads have reached its
-end. If threads have to wait for a CPU in several regions in a row, calls are serial for a while
-(late_regions.h).
+fewer chunks. Each of up to MAX_RANGES threads begins with a range of its own, so that in each call
+and each pass a CPU works on memory that it has in its cache. A region ends only when all its
+threads have reached its end. If threads have to wait for a CPU in several regions in a row, calls
+are serial for a while (late_regions.h).
 
 Python handles signals in its main thread, between bytecodes; a call of a kernel is one bytecode. So
 the main thread reads the clock after each chunk. When it is time to check signals, all threads

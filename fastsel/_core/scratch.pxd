@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     # Bytes; free_large caches no smaller block. malloc caches blocks, too, but may return their
-    # pages to the system; then each call pays for new pages: 3 us for 16 KiB.
+    # pages to the system; then each call pays for new pages.
     MIN_CACHED_LARGE = 1 << 14
     MAX_BLOCKS = 16           # of a Scratch
 

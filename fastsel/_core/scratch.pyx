@@ -1,8 +1,7 @@
 """Memory that is cached between calls: working memory, and the memory of results (results.pyx).
 
-A block from the system costs a page fault, and the clearing of a page, for every 4096 bytes, and
-malloc returns free memory at the top of its heap to the system. Page faults would take most of the
-time of small calls, and a good part of the time of large calls. So freed blocks are cached: up to
+A block from the system costs a page fault, and the clearing of the page, for each page, and
+malloc returns free memory at the top of its heap to the system. So freed blocks are cached: up to
 SMALL_BLOCKS small blocks of each size, and the last LARGE_BLOCKS large blocks of at least
 MIN_LARGEST bytes, and as many of fewer. Blocks of alloc of up to 4 MB are small, blocks of
 alloc_large are large. The cached blocks together have at most `limit` bytes, which the user sets

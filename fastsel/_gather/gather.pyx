@@ -32,7 +32,7 @@ ctypedef fused index_t:
 
 cdef enum:
     ROWS = 128   # index rows at a time; their offsets and values fit the L1 cache and any stack
-    MAX_BYTES = 1 << 18   # of a result that is copied with the GIL: 20 us
+    MAX_BYTES = 1 << 18   # of a result that is copied with the GIL
     COST = 2     # of a byte; see _threads.for_bytes
 
 # Loads n indices, which are aligned and lie step bytes apart, into values.

@@ -30,8 +30,7 @@ cdef enum:
     # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items of 1, 2, 4
     # or 8 bytes are compressed several at a time, by a tile (the bitmask, repeated for each of
     # these rows), if at least half of the items are selected and the bitmask is one chunk. One call
-    # per row would take twice as long, or ten times with items of a byte (`compare.py --op compress
-    # --width 100 --axis 1 --density .9`).
+    # per row would take longer (`compare.py --op compress --width 100 --axis 1 --density .9`).
     MAX_TILED_ROW = 1024
     # Short tiles are doubled, up to TILE_BLOCKS blocks: then the time of a call per tile does not
     # matter.
@@ -44,7 +43,7 @@ cdef enum:
     # The bits of MASK_BYTES times small_items bytes of a mask are on the stack: reading them takes
     # less time than the objects of a job.
     MASK_BYTES = 8
-    # One thread copies a result of at most MAX_BYTES and holds the GIL: 10 us. If there are several
+    # One thread copies a result of at most MAX_BYTES and holds the GIL. If there are several
     # outer indices, the offsets of at most MAX_OFFSETS slices are on the stack.
     MAX_BYTES = 1 << 18
     MAX_OFFSETS = 1 << 11

@@ -176,7 +176,7 @@ def fitting_window(search, limit):
 def max_entries(
     size, nbytes, threads, *, first_positions, group_ids=False, counts=False, decimals=False
 ):
-    """The maximum number of entries of a direct-address table. Each thread has a table.
+    """The maximum number of entries of a direct-address table, of which a thread has at most one.
 
     An entry is a bit, or a byte if first positions are wanted (window.pyx makes bytes of the bits
     of small tables, which then take at most the memory of the keys); with counts, the table of each

@@ -9,10 +9,11 @@ sorted like a part, by its own minimum and maximum. A long piece, which has many
 to each other, is also sorted like a part. But if there are no entries, NumPy sorts a long piece of
 a long piece.
 
-NumPy's sort of some thousand keys takes 2 to 6 ns a key on CPUs with AVX2 or AVX-512, about as long
-as pieces of even keys and less than pieces of uneven keys. But it takes 20 to 35 ns a key on AMD's
-Zen 4 with AVX-512, and on CPUs without AVX2. So the first call that needs to know compares NumPy's
-sort of uint64 with pieces, and the process keeps the answer, for all numbers of 4 and 8 bytes.
+NumPy's sort of some thousand keys takes 2 to 6 ns a key on x86-64 CPUs with AVX2 or AVX-512, about
+as long as pieces of even keys and less than pieces of uneven keys. But it takes 20 to 35 ns a key
+on AMD's Zen 4 with AVX-512, and on x86-64 CPUs without AVX2. So the first call that needs to know
+compares NumPy's sort of uint64 with pieces, and the process keeps the answer, for all numbers of 4
+and 8 bytes.
 """
 import numpy as np
 

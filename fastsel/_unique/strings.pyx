@@ -50,7 +50,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    ROUND_STRINGS = 1 << 16   # strings between two checks for signals: about a millisecond
+    ROUND_STRINGS = 1 << 16   # strings between two checks for signals
     STRING_BYTES = 128        # about how many bytes of a string a thread reads
     PREFETCH_OFFSET = 47      # of the eighth character of an ASCII str, in 64-bit CPython >= 3.12
 
