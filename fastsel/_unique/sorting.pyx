@@ -4,8 +4,8 @@ part is sorted by one thread, so that equal keys lie side by side.
 Keys become ordered keys. scatter.pyx writes the parts, and pieces.pyx sorts each part. Few keys are
 one part, which needs no scatter. Memory is reused:
 
-- the first words of a part become the ordered keys of its groups; if one call sorts all words,
-  they stay where they are
+- the first words of a part become the ordered keys of its groups; if NumPy sorts whole parts, the
+  words stay where they are
 - the positions of its entries become the first positions of its groups; with an inverse, the group
   ids of the entries; if positions are grouped, the positions of its sorted keys
 - the inverse has the first positions of the groups until it is written
@@ -33,6 +33,11 @@ cnp.import_array()
 
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
+    # Where NumPy's sort is fast, NumPy sorts each part of values alone, in place. A scatter to more
+    # parts than the threads need would take longer than what this sort does instead; with few
+    # parts, a CPU waits for the count of a part that it has just written.
+    PARTS_PER_THREAD = 4
+    MIN_WHOLE_PARTS = 16
     MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
     # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
     # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to L2_BYTES of keys on several
@@ -99,7 +104,7 @@ cdef class Sorting(Groups):
     cdef char *words              # ordered keys, in parts; after `find`, the groups' keys
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
-    cdef bint sorts_whole         # sorts_at_once: there is one part, without entries
+    cdef bint sorts_whole         # NumPy sorts the words of each part, in place, without entries
     cdef word_kind kind           # the kind of numbers as which NumPy sorts the words, if it does
     # Of the words. If they are sorted as signed integers or floats, only its minimum is not 0.
     cdef uint64_t[3] order_map
@@ -119,8 +124,8 @@ cdef class Sorting(Groups):
         if with_positions and keys.size >= <Py_ssize_t>1 << 32:
             return False
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
-        self.sorts_whole = sorts_at_once(self.search)
-        self.kind = kind_of(keys) if self.sorts_whole else UNSIGNED
+        self.choose_parts(with_positions)
+        self.kind = kind_of(keys) if self.sorts_whole and self.chunks == 1 else UNSIGNED
         self.order_map = keys.rule.order_map
         if self.kind != UNSIGNED:
             self.order_map = [0, 0, keys.rule.order_map[2]]
@@ -144,13 +149,24 @@ cdef class Sorting(Groups):
 
     # ---- parts --------------------------------------------------------------------------
 
+    cdef int choose_parts(self, bint with_positions) except -1:
+        """Set the number of parts, and whether NumPy sorts each of them whole."""
+        cdef Py_ssize_t size = self.search.keys.fields.size, parts = MAX_PARTS
+        cdef int threads = self.search.threads
+        cdef bint at_once = sorts_at_once(self.search)
+        self.sorts_whole = at_once or not with_positions and whole_is_faster()
+        if self.sorts_whole:
+            parts = min(parts, max(
+                MIN_WHOLE_PARTS, PARTS_PER_THREAD * threads, size // MAX_ALONE_KEYS))
+        if at_once or threads == 1 and size <= MAX_LONE_KEYS:
+            parts = 1
+        self.chunks = max(1, min(parts, size // PART_KEYS))
+
     cdef int scatter_to_parts(self, bint with_positions) except -1:
         cdef keys_t *keys = &self.search.keys.fields
         cdef int threads = self.search.threads
         cdef Py_ssize_t part
-        self.chunks = max(1, min(MAX_PARTS, keys.size // PART_KEYS))
-        if self.sorts_whole or threads == 1 and keys.size <= MAX_LONE_KEYS or self.chunks == 1:
-            self.chunks = 1
+        if self.chunks == 1:
             self.longest = keys.size
             self.words = <char *>self.scratch.alloc(keys.size * (4 if keys.width == 4 else 8))
             self.order_words()
@@ -236,8 +252,8 @@ cdef class Sorting(Groups):
         cdef Py_ssize_t size = self.search.keys.fields.size, width = self.search.keys.fields.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
         cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.key_positions != NULL)
-        if self.chunks == 1:
-            return 1
+        if self.sorts_whole or self.chunks == 1:
+            return self.search.threads
         room -= 8 * (self.first_block(self.chunks) + self.scatter.starts.shape[0])
         if self.key_positions != NULL:
             room -= sizeof(uint32_t) * size
@@ -267,12 +283,12 @@ cdef class Sorting(Groups):
         cdef Py_ssize_t groups = -1, j
         cdef bint ready
         cdef sorter_t sorter
-        if self.sorts_whole:
-            sort_words(&self.search.keys.fields, words, n, self.kind)
-            self.offsets[part] = self.mark_groups(part, words)
-            return
         if self.has_equal_keys(part):
             self.offsets[part] = self.group_equal_keys(part, words + start)
+            return
+        if self.sorts_whole:
+            sort_words(&self.search.keys.fields, words + start, n, self.kind)
+            self.offsets[part] = self.mark_groups(part, words + start)
             return
         if self.inverse_data != NULL:
             entries = <uint32_t *>alloc(n * sizeof(uint32_t))
@@ -450,7 +466,8 @@ cdef class PartOutputs(Job):
         cdef const wide_t *words = <const wide_t *>self.sorting.words + start
         if self.sorting.sorts_whole:
             level.compress[2 + (sizeof(wide_t) == 8)](
-                self.sorting.run_starts, blocks_of(self.sorting.units), <const char *>words,
+                self.sorting.run_starts + self.sorting.first_block(k),
+                blocks_of(self.sorting.start_of(k + 1) - start), <const char *>words,
                 <char *>values, groups)
         else:
             memcpy(values, words, groups * sizeof(wide_t))
