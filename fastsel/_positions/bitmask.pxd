@@ -29,7 +29,8 @@ cdef Bitmask pack_items(const strided_t *items, const truth_t *truth, Py_ssize_t
 # The Bitmask that has these bits.
 cdef Bitmask bitmask_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t moved, int threads)
 # Pack the items of the blocks from `block` to stop - 1 into bits; only count if bits is NULL.
-# Returns the number of set bits.
+# Returns the number of set bits. There are at least `stop` blocks: otherwise memory before a buffer
+# is overwritten.
 cdef Py_ssize_t pack_blocks(const strided_t *items, const truth_t *truth, Py_ssize_t block,
                             Py_ssize_t stop, uint64_t *bits) noexcept nogil
 

@@ -77,8 +77,8 @@ def compress(
 
     **Threads.** The result is the same for every number of threads.
 
-    **Errors.** If an error is raised, `out` has its former items. For this promise, an `out` of
-    another dtype is copied.
+    **Errors.** If NumPy or fastsel raises an error, `out` has its former items afterwards. For this
+    promise, an `out` of another dtype is copied.
 
     **NumPy.** These arguments are passed to NumPy: object and StringDType arrays, subclasses other
     than memmap, and an `out` that has another dtype, is not C-contiguous, or overlaps an input.

@@ -123,9 +123,11 @@ FS_PROBE(64)
 
 /* The contract is in level.h. */
 #if FS_LEVEL_NUMBER == 4
-/* v is a vector of items, folded the words of fs_recent_slot before they are multiplied, slots the
-   slots of the items, and there the recent keys in these slots. With 8-byte items, the upper half
-   of each lane of factors is 0, and so is the upper half of each slot. */
+/* v       a vector of items
+   folded  the words that fs_recent_slot multiplies
+   slots   the slots of the items
+   there   the recent keys in these slots
+   With 8-byte items, the upper half of each lane of factors is 0, and so is that of each slot. */
 #define FS_MARK_NOT_RECENT(width, folded, there, store_slots) \
     static ptrdiff_t AT(mark_not_recent_u##width)( \
         const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor, uint64_t *bits, \

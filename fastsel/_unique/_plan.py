@@ -19,7 +19,7 @@ SHARE_OF_TAIL = 4
 MAX_WIDER = 8
 CHEAP_SHARE = 4
 
-# A direct-address table has at most MAX_ENTRIES_PER_KEY bits for each key: 4 bytes.
+# A direct-address table has at most MAX_ENTRIES_PER_KEY entries for each key; of bits, 4 bytes.
 MAX_ENTRIES_PER_KEY = 32
 
 # Most keys of up to FILTERED_GROUPS groups are in a table's filter of recent keys.
@@ -181,11 +181,11 @@ def max_entries(
     An entry is a bit, or a byte if first positions are wanted (window.pyx makes bytes of the bits
     of small tables, which then take at most the memory of the keys); with counts, the table of each
     thread also has a count of 4 bytes for each entry (or several counts, if a small share of these
-    entries is enough: see dense.pyx). With group_ids, there is also one group id of
-    4 bytes for each entry. The bits or bytes of a table have at most CACHE_BYTES. All tables
-    together have at most `budget` bytes, because the keys outside of the window take memory, too;
-    tables of bits alone, whose threads may share one, have 4 bytes for each key. The tables of
-    decimals have half of that or less: their integers take memory, too.
+    entries is enough: see dense.pyx). With group_ids, there is also one group id of 4 bytes for
+    each entry. The bits or bytes of a table have at most CACHE_BYTES. All tables together have at
+    most `budget` bytes, because the keys outside of the window take memory, too; tables of bits
+    alone, whose threads may share one, have 4 bytes for each key. The tables of decimals have half
+    of that or less: their integers take memory, too.
     """
     table_bits = 8 if first_positions else 32 if counts else 1
     entry_bits = 8 * first_positions + 32 * counts

@@ -33,6 +33,7 @@ from fastsel._unique.sample cimport WINDOWS, take_sample
 
 cnp.import_array()
 
+
 cdef class Request:
     def __init__(self, bint index=False, bint inverse=False, bint counts=False,
                  bint ascending=True, bint grouped=False, Py_ssize_t lookups=0,

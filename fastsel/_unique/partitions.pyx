@@ -97,7 +97,7 @@ cdef class Partitions(Groups):
         rank_blocks.run(threads)
         RankGroups(self, rank_blocks, self.counts).run(threads)
         if self.inverse is not None:
-            read_back(self.scatter, self.scatter.positions, None, self.inverse, threads)
+            read_back(self.scatter, self.scatter.positions, NULL, self.inverse, threads)
         return 0
 
     cdef int threads_with_room(self) except -1:

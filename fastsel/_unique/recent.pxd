@@ -1,7 +1,7 @@
 """A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
 canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
-no lookup. The comparison takes less time than a lookup. If keys are counted, each slot also
-has the id of its key's group, and a count."""
+no lookup. The comparison takes less time than a lookup. If keys are counted, each slot also has the
+id of its key's group, and a count."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memset
 

@@ -44,7 +44,7 @@ cdef class ScatterKeyPass(Job):
 
 cdef Scatter new_scatter_by_value(Keys keys, Py_ssize_t parts, bint positions, int threads)
 cdef int scatter_keys(Scatter scatter, int threads) except -1
-cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t[::1] offsets,
+cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t *offsets,
                    Py_ssize_t[::1] inverse, int threads) except -1
 cdef object read_back_flags(Scatter scatter, const uint8_t[::1] flags, int threads)
 

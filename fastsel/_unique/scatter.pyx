@@ -357,7 +357,7 @@ cdef class WriteParts(ScatterKeyPass):
 cdef class ReadGroups(ScatterKeyPass):
     """Write the group id of each key: the id of its entry plus the offset of its part."""
     cdef const uint32_t[::1] group_ids
-    cdef const Py_ssize_t[::1] offsets    # or None
+    cdef const Py_ssize_t *offsets        # or NULL
     cdef Py_ssize_t[::1] inverse
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -368,7 +368,7 @@ cdef class ReadGroups(ScatterKeyPass):
         cdef Py_ssize_t i, p
         next_entries(self.scatter, k, next_entry)
         for p in range(self.scatter.parts):
-            offset[p] = 0 if self.offsets is None else self.offsets[p]
+            offset[p] = 0 if self.offsets == NULL else self.offsets[p]
         for i in range(self.first_key(k), self.first_key(k + 1)):
             p = part_of[i]
             inverse[i] = offset[p] + group_ids[next_entry[p]]
@@ -393,7 +393,7 @@ cdef class ReadFlags(ScatterKeyPass):
             next_entry[p] += 1
 
 
-cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t[::1] offsets,
+cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t *offsets,
                    Py_ssize_t[::1] inverse, int threads) except -1:
     """Write the group id of each key: the id of its entry plus the offset of its part, if there are
     offsets."""

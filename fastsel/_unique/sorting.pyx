@@ -16,7 +16,7 @@ from libc.string cimport memcmp, memcpy
 
 from fastsel._core.parallel cimport Job, scan
 from fastsel._core.results cimport new_array, new_result
-from fastsel._core.scratch cimport Scratch, alloc, free, new_intp
+from fastsel._core.scratch cimport Scratch, alloc, free
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport L2_BYTES, Groups, Request, Search, values_at
@@ -33,12 +33,13 @@ cnp.import_array()
 
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
-    # Where NumPy's sort is fast, NumPy sorts each part of values alone, in place. A scatter to more
-    # parts than the threads need would take longer than what this sort does instead; with few
-    # parts, a CPU waits for the count of a part that it has just written.
+    # Where NumPy's sort is fast and no positions are needed, NumPy sorts each part in place. More
+    # parts than the threads need cost more in the scatter than they save in the sort. With fewer
+    # than MIN_WHOLE_PARTS, a CPU waits for the count that it has just written. A part has about
+    # MAX_ALONE_KEYS keys at most, so that signals are handled in time.
     PARTS_PER_THREAD = 4
     MIN_WHOLE_PARTS = 16
-    MAX_LONE_KEYS = 1 << 18       # one thread sorts at most so many keys as one part
+    MAX_LONE_KEYS = 1 << 18       # one thread sorts up to MAX_LONE_KEYS keys in pieces of one part
     # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
     # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to L2_BYTES of keys on several
     # threads; if groups are counted, keys of 4 bytes have the limit of keys of 8 bytes. If few
@@ -101,7 +102,8 @@ cdef class Sorting(Groups):
     cdef Scatter scatter          # or None: one part has all keys, in their order
     cdef Scratch scratch
     cdef bint four_bytes
-    cdef char *words              # ordered keys, in parts; after `find`, the groups' keys
+    # Ordered keys, in parts; after `find`, the groups' keys, unless NumPy sorts whole parts.
+    cdef char *words
     cdef uint32_t *key_positions      # of the ordered keys; NULL if no output needs them
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # NumPy sorts the words of each part, in place, without entries
@@ -110,7 +112,7 @@ cdef class Sorting(Groups):
     cdef uint64_t[3] order_map
     cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
-    cdef Py_ssize_t[::1] offsets  # groups before each part, then the total
+    cdef Py_ssize_t *offsets      # groups before each part, then the total
     cdef cnp.ndarray inverse
     cdef Py_ssize_t *inverse_data  # or NULL
 
@@ -135,14 +137,14 @@ cdef class Sorting(Groups):
         if request.inverse and not request.grouped:
             self.inverse = new_result(keys.size, cnp.NPY_INTP)
             self.inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
-        self.offsets = new_intp(self.chunks + 1)
+        self.offsets = <Py_ssize_t *>self.scratch.alloc((self.chunks + 1) * sizeof(Py_ssize_t))
         self.run_starts = <uint64_t *>self.scratch.alloc(
             (self.first_block(self.chunks) + 1) * sizeof(uint64_t))
         self.run(self.sorter_threads())
         for part in range(self.chunks):
             if self.offsets[part] < 0:
                 raise MemoryError()
-        scan(&self.offsets[0], self.chunks)
+        scan(self.offsets, self.chunks)
         self.direction = 1
         self.set_values()
         return True
@@ -266,9 +268,9 @@ cdef class Sorting(Groups):
     # ---- the sort of a part -------------------------------------------------------------
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        """Sort part k. Its first words become the ordered keys of its groups, ascending; the bits
-        of run_starts mark the first key of each group; offsets[k] becomes the number of groups, or
-        -1 if there is no memory."""
+        """Sort part k. Unless NumPy sorts whole parts, its first words become the ordered keys of
+        its groups, ascending; the bits of run_starts mark the first key of each group; offsets[k]
+        becomes the number of groups, or -1 if there is no memory."""
         if self.start_of(k) == self.start_of(k + 1):
             self.offsets[k] = 0
         elif self.four_bytes:

@@ -79,7 +79,8 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
             entries[j] = <uint32_t>(words[j] - base)
         if seen < length:
             return False
-        # A minimum of 32 bits: every CPU level has vector instructions for it.
+        # In 32 bits, the compiler vectorizes the minimum also with SSE2, which cannot compare
+        # words of 64 bits.
         for j in range(n):
             high = <uint32_t>(<uint64_t>(words[j] - base) >> 32)
             entries[j] = min(<uint32_t>(words[j] - base) | (0 - <uint32_t>(high != 0)),

@@ -195,7 +195,8 @@ def test_strings_of_0_bytes_stay_empty(dtype, forced_kernels):
     """NumPy makes new arrays of S1 and U1 of these dtypes, which have bytes."""
     data = np.ndarray((5, 2), dtype)
     for _ in range(20):
-        np.full(400, 7, np.uint8)  # memory that the result might reuse
+        # Memory that the result might reuse: 100 items of S1 or U1.
+        np.full(100 * np.zeros(1, dtype).nbytes, 7, np.uint8)
         assert not fastsel.gather_nd(data, np.ones((50, 1), int)).view(np.uint8).any()
 
 

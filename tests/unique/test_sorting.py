@@ -124,6 +124,27 @@ def test_every_output_equals_numpy(dtype, spread, whole):
         check_every_output(dtype, spread)
 
 
+@covering(
+    dtype=DTYPES,
+    spread=["random", "mostly_one", "narrow", "lowest_bits"],
+    equal_nan=[True, False],
+)
+def test_parts_that_numpy_sorts_whole_equal_numpy(dtype, spread, equal_nan):
+    """More keys than NumPy sorts at once on several threads."""
+    rng = np.random.default_rng(1)
+    items = SPREADS[spread](random_items(dtype, 140_001, rng), rng)
+    values, _, _, counts = expected_of(items, equal_nan)
+    outputs = []
+    with numpy_sorts_whole(True):
+        for threads in (2, 3, 7, 20):
+            for flags in ((False, False, False), COUNTS):
+                ours, _, _, our_counts = sorted_outputs(items, equal_nan, flags, threads)
+                assert canonical(ours).tobytes() == values.tobytes()
+                assert our_counts is None or np.array_equal(our_counts, counts)
+                outputs.append(ours.tobytes())
+    assert len(set(outputs)) == 1
+
+
 def check_every_output(dtype, spread):
     for size in SIZES:
         rng = np.random.default_rng(size)
@@ -181,7 +202,7 @@ def clusters(size, rng):
 
 
 def missed_by_the_sample(size, rng):
-    """With 256 parts, the kernel's sample has small keys only, and all other keys are large."""
+    """The sample for up to 256 parts has small keys only, and all other keys are large."""
     items = rng.integers(2**40, 2**40 + 2**30, size)
     positions = sample_of(np.arange(size), size, 16 * 256, _keys.SEEDS[1] >> 33)[0]
     items[positions.view(np.int64).ravel()] = np.arange(16 * 256)
