@@ -81,6 +81,10 @@ planted() {
     rm -rf "$work/builds/$2"
     cp -a "$work/builds/$1" "$work/builds/$2"
     sed -i "$3" "$work/builds/$2/fastsel/_positions/bitmask.pyx"
+    if cmp -s "$work/builds/"{"$1","$2"}/fastsel/_positions/bitmask.pyx; then
+        echo "$3 changes no line of bitmask.pyx"
+        return 1
+    fi
     build_again "$2" "$in_place" "${@:4}"
 }
 

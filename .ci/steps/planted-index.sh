@@ -1,6 +1,6 @@
 # A chunk that writes beyond a view fails a test, and is reported from each thread. Cython reports the
 # IndexError as unraisable; pytest makes it a warning, and each warning an error.
-planted sanitized planted-index 's/self\.counts\[k\] = total/&; self.counts[self.chunks + 1] = 0/' \
+planted sanitized planted-index 's/^\( *\)self\.counts\[k\] = pack_blocks/\1self.counts[self.chunks + 1] = 0\n&/' \
     FASTSEL_SANITIZE=1 FASTSEL_CHECKED=1 FASTSEL_ONLY=bitmask
 status=0
 under_sanitizers planted-index pytest "$tests/positions/test_count_nonzero.py" -k intp_scalar > planted-index.log 2>&1 ||

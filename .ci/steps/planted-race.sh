@@ -1,6 +1,6 @@
 # Every chunk writes its count to the same place.
 thread_sanitizer || { left_out "this gcc has no ThreadSanitizer"; exit 0; }
-planted race planted-race 's/self\.counts\[k\] = total/self.counts[0] = total/' FASTSEL_SANITIZE=thread
+planted race planted-race 's/self\.counts\[k\] = pack_blocks/self.counts[0] = pack_blocks/' FASTSEL_SANITIZE=thread
 under_thread_sanitizer planted-race
 status=0
 TSAN_OPTIONS="$TSAN_OPTIONS halt_on_error=1" "$python" -P -c '
