@@ -42,14 +42,14 @@ cdef enum:
     MAX_LONE_KEYS = 1 << 18       # one thread sorts up to MAX_LONE_KEYS keys in pieces of one part
     # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
     # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to L2_BYTES of keys on several
-    # threads; if groups are counted, keys of 4 bytes have the limit of keys of 8 bytes. If few
-    # groups have most of the keys, parts are uneven, but this sort is faster: then the limit is
-    # MAX_REPEATED_KEYS keys on up to two threads, and MAX_WHOLE_KEYS on more. More keys would delay
-    # the handling of signals. But tables count the keys of at most FEW_GROUPS groups in less time
-    # than this sort, because most keys are in their filter of recent keys; keys of which some equal
-    # no other are not in it. For less than MAX_WHOLE_KEYS keys on one thread, this holds if the
-    # groups are even and have MIN_FEW_BYTES bytes of keys: the sort of very few groups, or of a
-    # heavy tail, takes less time.
+    # threads, or twice that on two; if groups are counted, keys of 4 bytes have the limit of keys
+    # of 8 bytes on any number of threads. If few groups have most of the keys, parts are uneven,
+    # but this sort is faster: then the limit is MAX_REPEATED_KEYS keys on up to two threads, and
+    # MAX_WHOLE_KEYS on more. More keys would delay the handling of signals. But tables count the
+    # keys of at most FEW_GROUPS groups in less time than this sort, because most keys are in their
+    # filter of recent keys; keys of which some equal no other are not in it. For less than
+    # MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES
+    # bytes of keys: the sort of very few groups, or of a heavy tail, takes less time.
     MAX_SHORT_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_ALONE_KEYS = 1 << 22
@@ -82,7 +82,8 @@ cpdef bint sorts_at_once(Search search) except -1:
         return False
     if keys.size * (8 if search.request.counts else keys.width) <= L2_BYTES:
         return True
-    if alone and not search.request.counts:
+    if not search.request.counts and (
+            alone or search.threads == 2 and keys.size * keys.width <= 2 * L2_BYTES):
         return True
     if keys.size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False

@@ -269,6 +269,16 @@ def test_one_call_sorts_more_keys_if_few_groups_have_most_of_them(make, threads,
 
 
 @pytest.mark.thread_unsafe(reason="sets the answer for all threads")
+@pytest.mark.parametrize(("threads", "most"), [(1, 140_000), (2, 131_072), (3, 65_536)])
+def test_one_call_sorts_more_keys_of_4_bytes(threads, most):
+    for size in (65_536, 65_537, 131_072, 131_073, 140_000):
+        items = even_groups(np.random.default_rng(1), size).astype("f4")
+        search = Search(_keys.keys_of(items, True), items, Request(), threads, threads)
+        with numpy_sorts_whole(True):
+            assert sorts_at_once(search) == (size <= most)
+
+
+@pytest.mark.thread_unsafe(reason="sets the answer for all threads")
 @pytest.mark.parametrize(
     ("groups", "least"), [(31, 200_000), (32, 40_000), (300, 100_000), (1500, 200_000)]
 )
