@@ -127,7 +127,7 @@ FS_PROBE(64)
    folded  the words that fs_recent_slot multiplies
    slots   the slots of the items
    there   the recent keys in these slots
-   With 8-byte items, the upper half of each lane of factors is 0, and so is that of each slot. */
+   With 8-byte items, the upper halves of all lanes of factors and of slots are 0. */
 #define FS_MARK_NOT_RECENT(width, folded, there, store_slots) \
     static ptrdiff_t AT(mark_not_recent_u##width)( \
         const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor, uint64_t *bits, \

@@ -162,8 +162,9 @@ cdef class ScatterByValue(Scatter):
 
     cdef int close_gap(self) except -1:
         """Shorten the widest gap between limits to about the average of the other gaps, and write
-        to `cells` what is left out. Fewer than 3 limits have no other gaps. Keys in the gap stay
-        below the limit behind the gap: this limit may be NaN, or another frequent key."""
+        to `cells` what is left out. If there are fewer than 3 limits, there are no other
+        gaps. Keys in the gap stay below the limit behind the gap: this limit may be NaN, or another
+        frequent key."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual

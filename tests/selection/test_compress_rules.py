@@ -331,7 +331,7 @@ def test_compress_to_out_equals_numpy(rule):
 
 
 class Convertible:
-    """An object of another class than ndarray, that NumPy converts, such as a pandas Series."""
+    """NumPy converts this object to an array, as it converts a pandas Series."""
 
     def __array__(self, dtype=None, copy=None):
         return np.array([1, 2, "a", 4], object)
