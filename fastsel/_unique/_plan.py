@@ -3,7 +3,7 @@
 import contextvars
 from typing import NamedTuple
 
-from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, table_count
+from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, L2_BYTES, table_count
 from fastsel._unique.pieces import sorts_whole
 from fastsel._unique.sorting import sorts_at_once
 
@@ -86,7 +86,9 @@ def plans(search):
         yield Plan(forced, "forced")
     else:
         search.window = window(search)
-        if search.window is not None and not search.scale:
+        if forced is None and sorts_tail(search):
+            yield SORTING
+        elif search.window is not None and not search.scale:
             yield DENSE
         elif search.window is not None and pay_as_integers(search):
             yield DECIMALS
@@ -100,6 +102,19 @@ def plans(search):
             yield TABLES
     yield PARTITIONS
     yield COMPARISON
+
+
+def sorts_tail(search):
+    """Does one fast sort find the values of a heavy tail? Other algorithms handle the frequent keys
+    in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache, or if
+    one key makes up nearly all of them; but not if a window has 99 % of the keys."""
+    if not (search.values_only and search.mostly_repeated):
+        return False
+    *wide, _, densest = search.windows
+    if search.window is not None and search.window in wide:
+        return False
+    pays = search.nbytes <= L2_BYTES or densest[1] == 1
+    return pays and not search.has_even_groups and sorts_at_once(search)
 
 
 def pay_as_integers(search):

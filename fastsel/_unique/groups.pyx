@@ -85,6 +85,11 @@ cdef class Search:
         return self.sample().mostly_repeated
 
     @property
+    def has_even_groups(self):
+        """Do at most a quarter of the sampled groups have one sampled key?"""
+        return self.sample().has_even_groups
+
+    @property
     def mostly_nan(self):
         """Is at least half of the sample NaN or NaT? False for keys without an order."""
         return self.sample().mostly_nan

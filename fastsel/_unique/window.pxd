@@ -61,7 +61,7 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
     cdef uint64_t[64] ordered
     cdef const keys_t *keys = &table.keys.fields
     cdef Py_ssize_t j
-    cdef uint32_t high
+    cdef uint32_t last = <uint32_t>length, high, entry
     if word_t is uint8_t or word_t is uint16_t:
         if table.are_integers:
             for j in range(n):
@@ -79,10 +79,10 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
             entries[j] = <uint32_t>(words[j] - base)
         if seen < length:
             return False
-        # In 32 bits, the compiler vectorizes the minimum also with SSE2, which cannot compare
-        # words of 64 bits.
+        # In variables of 32 bits, the compiler vectorizes the minimum also with SSE2, which cannot
+        # compare words of 64 bits.
         for j in range(n):
             high = <uint32_t>(<uint64_t>(words[j] - base) >> 32)
-            entries[j] = min(<uint32_t>(words[j] - base) | (0 - <uint32_t>(high != 0)),
-                             <uint32_t>length)
+            entry = <uint32_t>(words[j] - base) | (0 - <uint32_t>(high != 0))
+            entries[j] = entry if entry < last else last
         return True

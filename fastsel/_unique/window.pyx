@@ -9,12 +9,12 @@ Keys outside of the window (sentinels, typos, the tail of a distribution) are li
 positions. No key outside throws the pass away, unless a chunk has no more room for it.
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, log2_width, word_t
+from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport L2_BYTES
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
@@ -48,11 +48,11 @@ cdef class WindowTable(Job):
         self.key_blocks = blocks_of(size)
         self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
         self.chunks = max(1, min(self.key_blocks, threads))
-        # A table that fits the L2 cache has a byte for each entry if the keys of its chunk have as
-        # many bytes as the table. A byte is written without a read; to write a bit, the CPU has to
-        # read the word of the bit, and waits for the last write to this word.
+        # A table that fits the L2 cache has a byte for each entry, if that is at most twice the
+        # bytes of the keys of its chunk. A byte is written without a read; to write a bit, the CPU
+        # has to read the word of the bit, and waits for the last write to this word.
         has_bytes = first_positions or not count_tables and <Py_ssize_t>self.window.entries <= min(
-            <Py_ssize_t>L2_BYTES, size * width // self.chunks)
+            <Py_ssize_t>L2_BYTES, 2 * size * width // self.chunks)
         has_bits = not (has_bytes or count_tables)
         # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
         if has_bits:
@@ -258,17 +258,19 @@ cdef bint list_outside(WindowTable self, const word_t *words, const uint32_t *en
                        Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t block) noexcept nogil:
     """List the keys of a block that are outside of the window. Returns False if there is no room.
     """
-    cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk]
+    cdef Py_ssize_t start = chunk * (self.room + 64), length = self.outside[chunk], j
+    cdef word_t *listed = <word_t *>self.outside_words.data + start
+    cdef Py_ssize_t *positions = &self.outside_positions[start]
     cdef uint64_t mask
     # The number of entries is a power of two: no entry in the window has its bit.
     level.pack[2](<const char *>entries, <uint64_t>self.window.entries, &mask, 1)
     mask &= <uint64_t>-1 >> (64 - n)
-    level.compress[log2_width(sizeof(word_t))](
-        &mask, 1, <const char *>words, <char *>(<word_t *>self.outside_words.data + start + length),
-        64)
-    level.write(&mask, 1, block * 64, False,
-                <intptr_t *>&self.outside_positions[start + length], 64)
-    length += level.count(&mask, 1)
+    while mask:
+        j = fs_ctz(mask)
+        listed[length] = words[j]
+        positions[length] = block * 64 + j
+        length += 1
+        mask &= mask - 1
     self.outside[chunk] = length if length <= self.room else -1
     return length <= self.room
 

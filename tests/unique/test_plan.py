@@ -42,6 +42,7 @@ def facts_of(**changed):
         "values_only": False,
         "mostly_nan": False,
         "mostly_repeated": False,
+        "has_even_groups": True,
         "threads": 1,
         "copy_threads": 1,
         "groups": 25,
@@ -132,6 +133,30 @@ def test_one_thread_sorts_the_values_of_a_heavy_tail_of_decimals(monkeypatch):
         facts = facts_of(**whole(1 << 12) | tail | changed)
         algorithms = [plan.algorithm for plan in _plan.plans(facts)]
         assert algorithms == ["presorted", *expected, "partitions", "comparison"]
+
+
+@pytest.mark.thread_unsafe(reason="replaces a function of the plan")
+def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypatch):
+    monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
+    narrow = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}
+    one_key = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 1))}
+    tail = {"values_only": True, "mostly_repeated": True, "has_even_groups": False}
+    fits = {"nbytes": 1 << 18}
+    for changed, expected in [
+        (tail | narrow | fits, ["sorting", "tables"]),
+        (tail | fits, ["sorting", "tables"]),
+        (tail | narrow, ["dense", "tables"]),
+        (tail | one_key, ["sorting", "tables"]),
+        (tail | fits | whole(1 << 10), ["dense", "tables"]),
+        (tail | narrow | fits | {"mostly_repeated": False}, ["dense", "tables"]),
+        (tail | narrow | fits | {"has_even_groups": True}, ["dense", "tables"]),
+        (tail | narrow | fits | {"values_only": False}, ["dense", "tables"]),
+    ]:
+        algorithms = [plan.algorithm for plan in _plan.plans(facts_of(**changed))]
+        assert algorithms == ["presorted", *expected, "partitions", "comparison"]
+    monkeypatch.setattr(_plan, "sorts_at_once", lambda search: False)
+    algorithms = [plan.algorithm for plan in _plan.plans(facts_of(**tail | narrow | fits))]
+    assert algorithms == ["presorted", "dense", "tables", "partitions", "comparison"]
 
 
 def test_the_number_of_groups_is_not_estimated_before_it_is_needed():
