@@ -183,7 +183,9 @@ def are_ordered(*arrays):
             types.update(map(type, array.tolist()))
         elif array.dtype.kind == "T":
             missing = getattr(array.dtype, "na_object", "")
-            is_ordered = isinstance(missing, str) or _objects.is_nan(missing, if_it_raises=True)
+            is_ordered = isinstance(missing, str) or _objects.differs_from_itself(
+                missing, if_it_raises=True
+            )
             if not is_ordered and any(item is missing for item in array.tolist()):
                 return False
     return not types or any(types <= ordered for ordered in _ORDERED_TYPES)

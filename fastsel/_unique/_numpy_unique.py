@@ -102,7 +102,11 @@ def by_numpy(array, request, axis, equal_nan):
         values = None
     if values is None:  # NumPy raises the error of the caller's own arguments
         return _with_advice(array, request, axis, equal_nan)
-    if request.ascending and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
+    if (
+        request.ascending
+        and values.dtype.kind == "O"
+        and any(map(_objects.differs_from_itself, values))
+    ):
         found = _sorted_with_nan(array, request, equal_nan)
         if found is not None:
             return as_result(found, array.shape)

@@ -29,7 +29,7 @@ def groups_of(flat, request, equal_nan):
     groups = groups_of_runs(items, *runs, request) if runs else _hashed_strings(items)
     if groups is None:
         if request.ascending and (
-            items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)
+            items is flat or not all(isinstance(x, str) or differs_from_itself(x) for x in items)
         ):
             return None
         return groups_by_hash(flat, request, equal_nan)
@@ -44,7 +44,10 @@ def groups_by_hash(flat, request, equal_nan):
     equal itself, or if this comparison raises an error."""
     items = flat.tolist()
     missing, if_it_raises = object(), flat.dtype.kind == "T"
-    keys = ((missing if equal_nan else object()) if is_nan(x, if_it_raises) else x for x in items)
+    keys = (
+        (missing if equal_nan else object()) if differs_from_itself(x, if_it_raises) else x
+        for x in items
+    )
     keys = np.fromiter(keys, object, len(items))
     try:
         first_positions, inverse = groups_of_objects(keys, request.inverse or request.counts)
@@ -55,7 +58,7 @@ def groups_by_hash(flat, request, equal_nan):
     return KnownGroups(flat[index], index, inverse, counts)
 
 
-def is_nan(item, if_it_raises=False):
+def differs_from_itself(item, if_it_raises=False):
     """Does the object differ from itself? Returns if_it_raises if the comparison raises."""
     try:
         return bool(item != item)

@@ -313,7 +313,7 @@ def outputs_of_rows(rows, request, equal_nan):
     """The outputs (_outputs.outputs_of) for items (1-d) or slices along axis 0; None if NumPy
     serves the call."""
     if rows.size == 0:
-        return None
+        return None if rows.ndim > 1 else _outputs_of_no_items(rows, request)
     if rows.ndim > 1 and rows.dtype.itemsize == 0:  # slices without bytes are equal
         _, *others = outputs_of_rows(np.zeros(len(rows), np.uint8), request, equal_nan)
         return rows[:1].copy(), *others
@@ -333,6 +333,15 @@ def outputs_of_rows(rows, request, equal_nan):
     if dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
         _put_smallest_nan(outputs, rows, request)
     return outputs
+
+
+def _outputs_of_no_items(items, request):
+    values = items.copy()
+    if request.grouped:
+        return values, np.empty(0, np.intp), np.zeros(1, np.intp)
+    index = np.empty(0, np.intp) if request.index else None
+    inverse = np.empty(0, request.inverse_dtype or np.intp) if request.inverse else None
+    return values, index, inverse, np.empty(0, np.intp) if request.counts else None
 
 
 def _put_smallest_nan(outputs, flat, request):

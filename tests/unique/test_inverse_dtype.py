@@ -31,7 +31,7 @@ def with_dtype(outputs, dtype, position=1):
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("size", [1, 90, 3000, 100_000])
+@pytest.mark.parametrize("size", [0, 1, 90, 3000, 100_000])
 def test_each_integer_dtype_equals_the_inverse_of_intp(dtype, size):
     for column in COLUMNS.values():
         array = column(np.random.default_rng(size).permutation(size))
