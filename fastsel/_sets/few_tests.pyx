@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
-from fastsel._simd.blocks cimport is_item, log2_width
+from fastsel._simd.blocks cimport FS_REQUIRE, is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word, rule_t
 
@@ -105,6 +105,7 @@ cdef class CompareItems(Job):
 
     cdef void add(self, uint64_t test, uint64_t mask, Py_ssize_t position) noexcept:
         """Add a test. There are fewer than MAX_COMPARED: otherwise memory behind is overwritten."""
+        FS_REQUIRE(self.n_tests < MAX_COMPARED)
         self.tests[self.n_tests], self.masks[self.n_tests] = test, mask
         self.positions[self.n_tests] = position
         self.n_tests += 1

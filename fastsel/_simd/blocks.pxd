@@ -21,6 +21,8 @@ cdef extern from "level.h" nogil:
     enum:
         FS_LINE_BYTES
 
+    void FS_REQUIRE(bint condition)
+
     ctypedef struct fs_cells_t:
         uint64_t low
         uint64_t last

@@ -157,6 +157,8 @@ FS_COMPRESS_BLOCK(64)
         const ptrdiff_t size = width / 8; \
         const char *end = out + capacity * size; \
         ptrdiff_t b = 0; \
+        FS_REQUIRE(AT(count)(bits, blocks) <= capacity); \
+        FS_REQUIRE(end <= items || blocks == 0 || items + (64 * blocks - 63) * size <= out); \
         if (FS_BRANCH_FREE(width) && capacity >= blocks >> 1) { \
             for (; b < blocks && end - out >= FS_BLOCK_SLOTS * size; b++, items += 64 * size) { \
                 AT(compress_u##width##_block)(bits[b], items, out); \

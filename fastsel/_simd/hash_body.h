@@ -31,6 +31,7 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
                               int skip, int shift, uint64_t *slots)
 {
     ptrdiff_t j = 0;
+    FS_REQUIRE(0 <= skip && skip < 64 && 0 <= shift && shift < 64);
 #if FS_LEVEL_NUMBER >= 3
     enum { LANES = sizeof(FS_WORDS) / 8 };
     FS_WORDS seeds = FS_EACH_64(seed), factors = FS_EACH_64(factor);
@@ -134,6 +135,7 @@ FS_PROBE(64)
         uint32_t *out) \
     { \
         ptrdiff_t count = 0; \
+        FS_REQUIRE(FS_IS_ALIGNED(items, width / 8)); \
         __m512i factors = FS_EACH_##width(factor); \
         for (ptrdiff_t block = 0; block < blocks; block++) { \
             uint64_t word = 0; \
@@ -161,6 +163,7 @@ FS_MARK_NOT_RECENT(64, _mm512_xor_si512(v, _mm512_srli_epi64(v, 32)),
         const uint##width##_t *v = (const uint##width##_t *)items; \
         const uint##width##_t *seen = (const uint##width##_t *)recent; \
         ptrdiff_t count = 0; \
+        FS_REQUIRE(FS_IS_ALIGNED(items, width / 8)); \
         for (ptrdiff_t j = 0; j < 64 * blocks; j++) slots[j] = fs_recent_slot(v[j], factor); \
         for (ptrdiff_t block = 0; block < blocks; block++, v += 64, slots += 64) { \
             uint64_t word = 0; \

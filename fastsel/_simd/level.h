@@ -7,6 +7,22 @@
 
 #define FS_LINE_BYTES 256
 
+/* A checked build ends the process where a caller breaks a contract: room, alignment, a range. */
+#if defined(FASTSEL_CHECKED)
+#include <stdio.h>
+#include <stdlib.h>
+#define FS_REQUIRE(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "broken contract: %s (%s:%d)\n", #condition, __FILE__, __LINE__); \
+            abort(); \
+        } \
+    } while (0)
+#else
+#define FS_REQUIRE(condition) ((void)(0 && (condition)))
+#endif
+#define FS_IS_ALIGNED(pointer, width) ((uintptr_t)(pointer) % (width) == 0)
+
 /* Cells 1 to last have 2^shift key values each, and cell 1 begins at low. Keys below low are in
    cell 0, keys behind cell `last` are in cell `last`. Between gap_low and gap_high there are no
    cells: a key between them counts as gap_low, and gap is subtracted from each key from gap_high
@@ -20,8 +36,8 @@ typedef struct {
     int shift;
 } fs_cells_t;
 
-/* Each contract says what the caller guarantees, and what breaks otherwise. Nothing is checked. If
-   an array is shorter than its contract says, the memory behind it is read or written. */
+/* Each contract says what the caller guarantees, and what breaks otherwise. Only FS_REQUIRE checks
+   some. If an array is shorter than its contract says, the memory behind it is read or written. */
 typedef struct {
     const char *name;
     /* pack[log2 width]: bit k of word b becomes 1 if item 64 b + k has a significant bit set,

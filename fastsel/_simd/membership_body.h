@@ -74,6 +74,7 @@ FS_FOR_WIDTHS(FS_EQUAL_FEW)
     static void AT(among_few_u##width)(const char *items, ptrdiff_t n, const uint64_t *tests, \
                                        const uint64_t *masks, ptrdiff_t count, uint8_t *out) \
     { \
+        for (ptrdiff_t k = 0; k < count; k++) FS_REQUIRE((tests[k] & ~masks[k]) == 0); \
         for (; n >= 64; n -= 64, items += 64 * (width / 8), out += 64) \
             AT(equal_few_u##width)(items, tests, masks, count, out); \
         if (n > 0) { \

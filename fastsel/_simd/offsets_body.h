@@ -183,6 +183,8 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
 static size_t AT(row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                               const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets)
 {
+    FS_REQUIRE(axes == 1 || axes == 2);
+    FS_REQUIRE((width == 4 || width == 8) && FS_IS_ALIGNED(rows, width));
     if (axes == 1 && width == 8) return AT(offsets_of)(rows, 8, 1, n, lengths, strides, offsets);
     if (axes == 1) return AT(offsets_of)(rows, 4, 1, n, lengths, strides, offsets);
     if (width == 8) return AT(offsets_of)(rows, 8, 2, n, lengths, strides, offsets);

@@ -85,6 +85,7 @@ FS_MARK_RUNS(64)
                          const uint64_t *order_map, out_t *out) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
+        FS_REQUIRE(FS_IS_ALIGNED(items, width / 8)); \
         uint##width##_t significant = (uint##width##_t)rule[0], limit = (uint##width##_t)rule[1]; \
         uint##width##_t nan = (uint##width##_t)rule[2], sign = (uint##width##_t)order_map[0]; \
         uint##width##_t negative = (uint##width##_t)order_map[1]; \
@@ -120,6 +121,7 @@ FS_ORDERED_KEYS(narrow_ordered_keys, 32, uint32_t)
 static int AT(decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys)
 {
     const double *v = (const double *)items;
+    FS_REQUIRE(FS_IS_ALIGNED(items, 8));
     const double to_integer = 6755399441055744.0, limit = 2251799813685248.0; /* 1.5 * 2^52, 2^51 */
     uint64_t all = 1, bits_of_0;
     memcpy(&bits_of_0, &to_integer, sizeof bits_of_0);

@@ -106,6 +106,7 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
 {
     const intptr_t *end = out + capacity;
     ptrdiff_t b = 0;
+    FS_REQUIRE(AT(count)(bits, blocks) <= capacity);
 #if FS_LEVEL_NUMBER == 4
     /* The CPU cannot predict the number of set bits, so words with 0 to 8 set bits take the same
        branches. If most words are 0, a branch is predicted, and saves the store. */
@@ -138,6 +139,7 @@ static void AT(split_index)(intptr_t *indices, ptrdiff_t n, intptr_t start, intp
 {
     const uint32_t factor = (uint32_t)((UINT64_C(1) << 32) / (uint64_t)length + 1);
     ptrdiff_t j = 0;
+    FS_REQUIRE(0 <= start && start < length);
     if (length >= 1 << 15 || length == 1) {
         for (; j < n; j++) {
             intptr_t dividend = indices[j] + start;

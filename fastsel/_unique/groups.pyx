@@ -26,7 +26,7 @@ from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.bitmask cimport Bitmask, from_bits
 from fastsel._positions.coordinates cimport flat, positions_of
 from fastsel._positions.selected_items cimport compress
-from fastsel._simd.blocks cimport fs_popcount, is_item, log2_width
+from fastsel._simd.blocks cimport FS_REQUIRE, fs_popcount, is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, keeps_words, keys_t
 from fastsel._unique.sample cimport WINDOWS, take_sample
@@ -224,11 +224,13 @@ cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions):
     cdef cnp.npy_intp[MAX_DIMS] shape
     cdef const Py_ssize_t *at = <const Py_ssize_t *>cnp.PyArray_DATA(positions)
     cdef const char *source = <const char *>cnp.PyArray_DATA(rows)
-    cdef Py_ssize_t n = cnp.PyArray_SIZE(positions), width
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(positions), width, k
     cdef int threads, ndim = cnp.PyArray_NDIM(rows)
     cdef cnp.ndarray values
     if not (is_movable(rows) and cnp.PyArray_IS_C_CONTIGUOUS(rows)):
         return rows.take(positions, axis=0, mode="clip")
+    for k in range(n):
+        FS_REQUIRE(0 <= at[k] < cnp.PyArray_DIM(rows, 0))
     memcpy(shape, cnp.PyArray_DIMS(rows), ndim * sizeof(cnp.npy_intp))
     shape[0], width = n, cnp.PyArray_NBYTES(rows) // max(1, cnp.PyArray_DIM(rows, 0))
     values = new_array(ndim, shape, <cnp.dtype>cnp.PyArray_DESCR(rows))

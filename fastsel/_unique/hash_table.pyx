@@ -3,7 +3,7 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport fs_prefetch, wide_t
+from fastsel._simd.blocks cimport FS_REQUIRE, fs_prefetch, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix
 
@@ -44,6 +44,7 @@ cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize
     caller frees the table. A table of keys that are not words must have ids: otherwise the search
     for a key reads ids at NULL."""
     cdef size_t group_bytes
+    FS_REQUIRE(keys.is_word or with_ids)
     memset(table, 0, sizeof(table_t))
     table.width = max(keys.width, 4) if keys.is_word else 8
     table.max_groups, table.skip_bits = max_groups, skip_bits

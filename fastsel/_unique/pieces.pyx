@@ -23,7 +23,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.atomics cimport fs_atomic_t, fs_load_relaxed, fs_store_relaxed
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport blocks_of, wide_t
+from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, keys_t
 from fastsel._unique.ordered_keys cimport bit_length
@@ -125,6 +125,7 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
     """Allocate the memory of a sorter for parts of at most `room` keys, fewer than 2^32: otherwise
     starts wrap around. Returns 0, or -1 if there is no memory; in both cases the caller frees the
     sorter."""
+    FS_REQUIRE(room < <Py_ssize_t>1 << 32)
     sorter.entries = NULL
     sorter.keys, sorter.packed = alloc(room * width), <uint64_t *>alloc(pieces_bytes(room))
     if with_entries:
@@ -147,6 +148,7 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     """Sort n > 0 keys, stably, and write them to sorter.keys; `keys` are undefined afterwards. If
     `entries` is not NULL, they are sorted along with the keys, in place, and the sorter was started
     with entries. n is at most the room for which it was started."""
+    FS_REQUIRE(n > 0 and (entries == NULL or sorter.entries != NULL))
     sorter.moved = entries
     sorter.starts = <uint32_t *>(sorter.packed + LONG_PIECE)
     sort_range(sorter, keys, 0, n, False)

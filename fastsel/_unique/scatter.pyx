@@ -17,7 +17,7 @@ from libc.string cimport memcmp, memset
 from fastsel._core.parallel cimport chunk_count, scan
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_memory, new_u16, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_cells_t, wide_t
+from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_cells_t, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words, write_ordered_keys
 from fastsel._unique.ordered_keys cimport bit_length
@@ -40,6 +40,7 @@ cdef class Scatter:
         does not fit a byte. With positions there are fewer than 2^32 keys: otherwise positions wrap
         around. part_of has a byte for each key; if it is None, it is allocated."""
         cdef Py_ssize_t size = keys.fields.size
+        FS_REQUIRE(parts <= MAX_PARTS and (not positions or size < <Py_ssize_t>1 << 32))
         self.keys, self.owner, self.parts = keys.fields, keys, parts
         self.key_blocks = blocks_of(size)
         self.key_chunks = chunk_count(self.key_blocks, threads, 32 * max(8, self.keys.width))

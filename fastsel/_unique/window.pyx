@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
+from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_ctz, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport L2_BYTES
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
@@ -42,6 +42,8 @@ cdef class WindowTable(Job):
         cdef bint has_bytes, has_bits
         self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
+        FS_REQUIRE(self.window.entries & (self.window.entries - 1) == 0)
+        FS_REQUIRE(width > 2 or self.window.entries == <uint64_t>1 << (8 * width))
         self.base_word = word_of(keys.fields.rule.order_map, self.window.base)
         self.are_integers = (
             keeps_words(&keys.fields.rule) and keys.fields.rule.order_map[1] == 0)
