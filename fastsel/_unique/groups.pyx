@@ -86,7 +86,7 @@ cdef class Search:
 
     @property
     def has_even_groups(self):
-        """Do at most a quarter of the sampled groups have one sampled key?"""
+        """Do at most half of the sampled groups have one sampled key?"""
         return self.sample().has_even_groups
 
     @property

@@ -98,11 +98,16 @@ cdef void sort_words(const keys_t *keys, wide_t *words, Py_ssize_t n,
                      word_kind kind) noexcept nogil:
     """Sort n canonical words, or ordered keys if they are UNSIGNED, by one call of NumPy's sort. It
     may change the bits of NaN; then NaN gets the bits of rule.nan again."""
-    cdef Py_ssize_t i = n - 1
+    cdef Py_ssize_t first_nan = 0, stop = n, middle
     numpy_sort(words, n, kind)
-    while kind == FLOATS and i >= 0 and canonical(&keys.rule, words[i]) == <wide_t>keys.rule.nan:
-        words[i] = <wide_t>keys.rule.nan
-        i -= 1
+    while kind == FLOATS and first_nan < stop:
+        middle = (first_nan + stop) >> 1
+        if canonical(&keys.rule, words[middle]) == <wide_t>keys.rule.nan:
+            stop = middle
+        else:
+            first_nan = middle + 1
+    for middle in range(first_nan, n if kind == FLOATS else 0):
+        words[middle] = <wide_t>keys.rule.nan
 
 
 # ---- memory -----------------------------------------------------------------------------

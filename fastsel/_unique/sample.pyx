@@ -128,7 +128,7 @@ cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n
             start = j
     seen[0] += unequal
     sample.mostly_repeated = 2 * distinct <= n + unequal
-    sample.has_even_groups = 4 * seen[0] <= distinct
+    sample.has_even_groups = 2 * seen[0] <= distinct
     # There are at most as many groups as runs of equal keys. A key that differs from the next key
     # ends a run. Two standard deviations, and 4 for small numbers, are added to the number of such
     # keys in the sample.

@@ -46,16 +46,13 @@ cdef enum:
     # of 8 bytes on any number of threads. If few groups have most of the keys, parts are uneven,
     # but this sort is faster: then the limit is MAX_REPEATED_KEYS keys on up to two threads, and
     # MAX_WHOLE_KEYS on more. More keys would delay the handling of signals. But tables count the
-    # keys of at most FEW_GROUPS groups in less time than this sort, because most keys are in their
-    # filter of recent keys; keys of which some equal no other are not in it. For less than
-    # MAX_WHOLE_KEYS keys on one thread, this holds if the groups are even and have MIN_FEW_BYTES
-    # bytes of keys: the sort of very few groups, or of a heavy tail, takes less time.
+    # keys of at most FEW_GROUPS even groups in less time than this sort, because most keys are in
+    # their filter of recent keys; keys of which some equal no other are not in it.
     MAX_SHORT_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_ALONE_KEYS = 1 << 22
     MAX_REPEATED_KEYS = 1 << 24
     FEW_GROUPS = 2048
-    MIN_FEW_BYTES = 256
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
     # than the key before it.
     KEYS_PER_FALL = 64
@@ -72,7 +69,8 @@ cdef inline bint needs_positions(Search search) noexcept:
 cpdef bint sorts_at_once(Search search) except -1:
     """Does one thread sort the keys by one call of NumPy's sort, without positions?"""
     cdef const keys_t *keys = &search.keys.fields
-    cdef bint alone = search.threads == 1 and keys.size <= MAX_WHOLE_KEYS
+    cdef bint counted = search.request.counts
+    cdef Py_ssize_t nbytes = keys.size * (8 if counted else keys.width)
     cdef const sample_t *sample
     if needs_positions(search):
         return False
@@ -80,17 +78,13 @@ cpdef bint sorts_at_once(Search search) except -1:
         return True
     if not whole_is_faster():
         return False
-    if keys.size * (8 if search.request.counts else keys.width) <= L2_BYTES:
-        return True
-    if not search.request.counts and (
-            alone or search.threads == 2 and keys.size * keys.width <= 2 * L2_BYTES):
+    if nbytes <= L2_BYTES or search.threads == 2 and nbytes <= 2 * L2_BYTES and not counted:
         return True
     if keys.size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False
     sample = search.sample()
-    if (search.request.counts and not keys.rule.nan_unequal and sample.groups <= FEW_GROUPS
-            and not (alone and (not sample.has_even_groups
-                                or sample.groups * keys.width < MIN_FEW_BYTES))):
+    if (counted and not keys.rule.nan_unequal and sample.has_even_groups
+            and sample.groups <= FEW_GROUPS):
         return False
     return keys.size <= MAX_ALONE_KEYS and search.threads == 1 or sample.mostly_repeated
 
