@@ -166,6 +166,7 @@ cdef inline void add_blocks(WindowTable self, const word_t *items, Py_ssize_t ch
     cdef uint8_t[::1] present = self.present
     cdef uint32_t[::1] counts = self.counts
     cdef Py_ssize_t length = 64 * self.entry_blocks, table = chunk * length
+    cdef Py_ssize_t first_word = chunk * self.entry_blocks
     cdef Py_ssize_t whole = min(stop, self.keys.fields.size >> 6), j, n
     cdef uint8_t[256] bytes_seen
     cdef uint32_t[64] entries
@@ -214,10 +215,10 @@ cdef inline void add_blocks(WindowTable self, const word_t *items, Py_ssize_t ch
         elif not counted:
             all_seen = 1
             for j in range(n):
-                all_seen &= <uint8_t>(bits[(table + entries[j]) >> 6] >> (entries[j] & 63))
+                all_seen &= <uint8_t>(bits[first_word + (entries[j] >> 6)] >> (entries[j] & 63))
             if not all_seen & 1:
                 for j in range(n):
-                    bits[(table + entries[j]) >> 6] |= <uint64_t>1 << (entries[j] & 63)
+                    bits[first_word + (entries[j] >> 6)] |= <uint64_t>1 << (entries[j] & 63)
         if word_t is uint8_t:
             if not (counted or all_seen & 1):
                 see_bytes(self, table, bytes_seen)
