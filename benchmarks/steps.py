@@ -140,7 +140,7 @@ def calls():
             "few tests": lambda n, call=operator.call: with_tests(call, many(n), few(5)),
             "many tests": lambda n, call=operator.call: with_tests(call, many(n), many(n)[::-2]),
         }
-        for operator in _bench.OPERATORS
+        for operator in _bench.FORMS
         if operator.family == "sets" and operator.label == operator.function
     }
     gather = {

@@ -1,7 +1,7 @@
-"""What ``fastsel bench`` measures: the operators, the comparison with NumPy, and the timing.
+"""What ``fastsel bench`` measures: the forms of calls, the comparison with NumPy, and the timing.
 
-An *operator* is one way to call a public function. A *workload* (_workloads.py) is an array, with
-a mask, indices or test elements for some operators. An operator with a workload that fits it is a
+A *form* is one way to call a public function. A *workload* (_workloads.py) is an array, with
+a mask, indices or test elements for some forms. A form with a workload that fits it is a
 *cell*; a measured cell is a *row*.
 """
 
@@ -31,18 +31,18 @@ LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
 
 NO_LOSS = 0.9995  # From this ratio on, the table shows at least 1.00x.
 
-# --- operators ------------------------------------------------------------------------------
+# --- forms ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Operator:
+class Form:
     """One way to call a public function.
 
     `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
     the workload whose bytes count as read; a workload in which it is None does not fit. `copies`
     means that the result has copies of items, which count as read, too, and must be equal bit by
     bit. `finds_first` means that the result is the index of the last item that is read, or -1. In
-    the embedded set, an operator that no workload names has the workloads of the label `like`.
+    the embedded set, a form that no workload names has the workloads of the label `like`.
     `free_nan` has the dtype kinds of arrays for which NumPy does not define the result if
     there is a NaN or NaT. `defined` returns the defined part of a result. `note` stands below the
     table.
@@ -65,11 +65,11 @@ class Operator:
 
     @property
     def family(self) -> str:
-        """The family whose geometric mean includes this operator."""
+        """The family whose geometric mean includes this form."""
         return _operators.OPERATORS[self.function].family
 
     def fits(self, workload: Workload) -> bool:
-        """Whether the workload is for this operator, and the result is defined."""
+        """Whether the workload is for this form, and the result is defined."""
         if workload.only and not {self.label, self.like, self.family} & set(workload.only):
             return False
         if workload.array.dtype.kind in self.free_nan and np.isnan(workload.array).any():
@@ -183,97 +183,93 @@ NUMPY = SimpleNamespace(
     }
 )
 
-selection_operator = partial(Operator, copies=True)
-set_operator = partial(Operator, reads="tests")
+selection_form = partial(Form, copies=True)
+set_form = partial(Form, reads="tests")
 
-OPERATORS = (
-    Operator("nonzero", lambda f, w: f.nonzero(w.array)),
-    Operator(
+FORMS = (
+    Form("nonzero", lambda f, w: f.nonzero(w.array)),
+    Form(
         "nonzero(dtype=int32)",
         lambda f, w: f.nonzero(w.array, dtype=np.int32),
         note="NumPy: nonzero, then astype(int32)",
     ),
-    Operator("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
-    Operator("argwhere", lambda f, w: f.argwhere(w.array)),
-    Operator("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
-    Operator("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
-    Operator(
+    Form("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
+    Form("argwhere", lambda f, w: f.argwhere(w.array)),
+    Form("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
+    Form("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
+    Form(
         "first_nonzero",
         lambda f, w: f.first_nonzero(w.late_hit),
         "late_hit",
         finds_first=True,
         note="NumPy: (a != 0).argmax(), and a look at that item",
     ),
-    Operator(
+    Form(
         "nonzero_coordinates",
         lambda f, w: f.nonzero_coordinates(w.array),
         defined=defined_coordinates,
         note="NumPy: argwhere(x).astype(uint32), which writes one row per non-zero item; fastsel "
         "writes DirectML's full size, one row per input item, zeros at the end",
     ),
-    selection_operator(
-        "compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"
-    ),
-    selection_operator(
-        "compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"
-    ),
-    selection_operator(
+    selection_form("compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"),
+    selection_form("compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"),
+    selection_form(
         "compress(axis=1)", lambda f, w: f.compress(w.column_mask, w.array, 1), "column_mask"
     ),
-    selection_operator("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
-    selection_operator(
+    selection_form("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
+    selection_form(
         "boolean_mask",
         lambda f, w: f.boolean_mask(w.array, w.mask),
         "mask",
         note="NumPy: a[mask]",
     ),
-    Operator("unique", lambda f, w: f.unique(w.array)),
-    Operator(
+    Form("unique", lambda f, w: f.unique(w.array)),
+    Form(
         "unique(sorted=False)",
         lambda f, w: f.unique(w.array, sorted=False),
         free_nan="c",
         note="first-occurrence order; NumPy: unique(return_index=True), then argsort(index)",
     ),
-    Operator("unique(return_*)", lambda f, w: f.unique(w.array, True, True, True)),
-    Operator("unique(axis=0)", lambda f, w: f.unique(w.rows, axis=0), "rows"),
-    Operator("unique_all", lambda f, w: f.unique_all(w.array)),
-    Operator("unique_counts", lambda f, w: f.unique_counts(w.array)),
-    Operator("unique_inverse", lambda f, w: f.unique_inverse(w.array), free_nan="fcmM"),
-    Operator(
+    Form("unique(return_*)", lambda f, w: f.unique(w.array, True, True, True)),
+    Form("unique(axis=0)", lambda f, w: f.unique(w.rows, axis=0), "rows"),
+    Form("unique_all", lambda f, w: f.unique_all(w.array)),
+    Form("unique_counts", lambda f, w: f.unique_counts(w.array)),
+    Form("unique_inverse", lambda f, w: f.unique_inverse(w.array), free_nan="fcmM"),
+    Form(
         "unique_values",
         lambda f, w: f.unique_values(w.array),
         free_nan="M",
         defined=np.sort,
         note="compared in any order, because the array API leaves the order open",
     ),
-    Operator(
+    Form(
         "group_indices",
         lambda f, w: f.group_indices(w.array),
         note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
     ),
-    set_operator("isin", lambda f, w: f.isin(w.array, w.tests)),
-    Operator(
+    set_form("isin", lambda f, w: f.isin(w.array, w.tests)),
+    Form(
         "isin(axis=0)",
         lambda f, w: f.isin(w.array, w.row_tests, axis=0),
         "row_tests",
         note="NumPy: unique(both, return_inverse=True, axis=0), then isin of the inverse",
     ),
-    set_operator(
+    set_form(
         "index_in",
         lambda f, w: f.index_in(w.array, w.tests),
         note="NumPy: argsort(tests), searchsorted",
     ),
-    set_operator(
+    set_form(
         "remap",
         lambda f, w: f.remap(w.array, w.tests, w.values, default=-1),
         like="index_in",
         note="NumPy: argsort(keys), searchsorted, then take and where",
     ),
-    set_operator("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
-    set_operator("union1d", lambda f, w: f.union1d(w.array, w.tests)),
-    set_operator("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),
-    set_operator("setxor1d", lambda f, w: f.setxor1d(w.array, w.tests)),
-    Operator(
+    set_form("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
+    set_form("union1d", lambda f, w: f.union1d(w.array, w.tests)),
+    set_form("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),
+    set_form("setxor1d", lambda f, w: f.setxor1d(w.array, w.tests)),
+    Form(
         "gather_nd",
         lambda f, w: f.gather_nd(w.array, w.indices),
         "indices",
@@ -281,19 +277,19 @@ OPERATORS = (
         note="NumPy: data[tuple(np.moveaxis(indices, -1, 0))]",
     ),
 )
-FUNCTIONS = tuple(dict.fromkeys(operator.function for operator in OPERATORS))
+FUNCTIONS = tuple(dict.fromkeys(form.function for form in FORMS))
 
 
 def cells_of(
     workloads: list[Workload], functions: Collection[str] = ()
-) -> list[tuple[Operator, Workload]]:
-    """Each operator of these functions (all, if empty) with each workload that fits it."""
+) -> list[tuple[Form, Workload]]:
+    """Each form of these functions (all, if empty) with each workload that fits it."""
     return [
-        (operator, workload)
-        for operator in OPERATORS
-        if not functions or operator.function in functions
+        (form, workload)
+        for form in FORMS
+        if not functions or form.function in functions
         for workload in workloads
-        if operator.fits(workload)
+        if form.fits(workload)
     ]
 
 
@@ -380,23 +376,23 @@ def time_block(call: Callable[[], Any], times: list[int]) -> None:
         spent += time
 
 
-def measure(operator: Operator, workload: Workload, seconds: float) -> Row:
+def measure(form: Form, workload: Workload, seconds: float) -> Row:
     """Run a cell on both sides, compare the results, then time both for about `seconds`, at least
     for a block of each."""
     threads = fastsel.get_num_threads()
-    cell = (operator.label, operator.family, workload.name, workload.array.size, threads)
-    numpy_call = partial(operator.call, NUMPY, workload)
-    fastsel_call = partial(operator.call, fastsel, workload)
+    cell = (form.label, form.family, workload.name, workload.array.size, threads)
+    numpy_call = partial(form.call, NUMPY, workload)
+    fastsel_call = partial(form.call, fastsel, workload)
 
     theirs = numpy_call()
     try:
         ours = fastsel_call()
-        differs = difference(operator.defined(ours), operator.defined(theirs), operator.copies)
+        differs = difference(form.defined(ours), form.defined(theirs), form.copies)
     except Exception as error:
         differs = f"{type(error).__name__}: {error}"
     if differs:
         return Row(*cell, differs)
-    moved = operator.bytes_moved(workload, ours)
+    moved = form.bytes_moved(workload, ours)
     del ours, theirs
 
     numpy_times: list[int] = []
@@ -418,7 +414,7 @@ def measure(operator: Operator, workload: Workload, seconds: float) -> Row:
 
 
 def geometric_means(rows: Iterable[Row]) -> dict[str, float]:
-    """The geometric mean of the ratios in each family of operators."""
+    """The geometric mean of the ratios in each family of forms."""
     ratios: dict[str, list[float]] = {}
     for row in rows:
         if row.ratio is not None:

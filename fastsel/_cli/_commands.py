@@ -14,7 +14,7 @@ from pathlib import Path
 import fastsel
 from fastsel._cli._bench import (
     FUNCTIONS,
-    Operator,
+    Form,
     Row,
     cells_of,
     geometric_means,
@@ -53,14 +53,14 @@ def plotted_sizes(largest: int) -> list[int]:
     return sizes[::-1]
 
 
-def name_of_cell(cell: tuple[Operator, Workload]) -> str:
-    operator, workload = cell
-    return f"{operator.label} on {workload.name}"
+def name_of_cell(cell: tuple[Form, Workload]) -> str:
+    form, workload = cell
+    return f"{form.label} on {workload.name}"
 
 
-def expected_seconds(operator: Operator, workload: Workload, seconds: float) -> float:
+def expected_seconds(form: Form, workload: Workload, seconds: float) -> float:
     """An estimate of the time that a row takes."""
-    slow = operator.family in ("distinct", "sets") and workload.array.itemsize > 1
+    slow = form.family in ("distinct", "sets") and workload.array.itemsize > 1
     per_item = SLOW_ITEM_NANOSECONDS if slow else ITEM_NANOSECONDS
     return seconds + per_item * 1e-9 * workload.array.size
 
@@ -84,7 +84,7 @@ def bench(options: argparse.Namespace) -> int:
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
     if embedded:
         sizes = plotted_sizes(size) if options.plot else [size]
-        # One workload per name: the arrays of operators for which NumPy is slow have at most
+        # One workload per name: the arrays of forms for which NumPy is slow have at most
         # SLOW_ITEMS, so that workloads of greater sizes have the same names.
         workloads = list(
             {
@@ -109,8 +109,8 @@ def bench(options: argparse.Namespace) -> int:
     rows: list[Row] = []
     status = 0
     try:
-        for operator, workload in with_progress(cells, name_of_cell, expected):
-            rows.append(measure(operator, workload, options.seconds))
+        for form, workload in with_progress(cells, name_of_cell, expected):
+            rows.append(measure(form, workload, options.seconds))
     except KeyboardInterrupt:
         status = INTERRUPTED
     print_table(rows)

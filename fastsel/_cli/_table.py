@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import fastsel
-from fastsel._cli._bench import OPERATORS, Row, geometric_means
+from fastsel._cli._bench import FORMS, Row, geometric_means
 
 HEADINGS = ("operator", "workload", "NumPy", "fastsel", "ratio", "GB/s", "threads")
 NUMBER_HEADINGS = HEADINGS[2:]
@@ -114,9 +114,9 @@ def print_summary(rows: list[Row], left_out: int = 0) -> None:
     """Print notes on operators, the number of losses, the geometric means, every difference, and
     the number of rows that an interrupted run left out."""
     shown = {row.operator for row in rows}
-    for operator in OPERATORS:
-        if operator.note and operator.label in shown:
-            print(f"{operator.label}: {operator.note}")
+    for form in FORMS:
+        if form.note and form.label in shown:
+            print(f"{form.label}: {form.note}")
     losses = counted(sum(row.is_loss for row in rows), "loss")
     differences = sum(bool(row.difference) for row in rows)
     differ = f"{counted(differences, 'result')} {'differs' if differences == 1 else 'differ'}"

@@ -33,7 +33,7 @@ def test_every_operator_equals_numpy(bench):
 
 def test_every_operator_is_in_the_embedded_set(bench):
     _, report = bench(*TINY)
-    labels = [operator.label for operator in _bench.OPERATORS]
+    labels = [operator.label for operator in _bench.FORMS]
     assert list(dict.fromkeys(row["operator"] for row in report["rows"])) == labels
 
 
@@ -220,8 +220,8 @@ def test_a_long_call_is_a_block_of_its_own(monkeypatch):
 
 
 def test_bytes_moved_are_those_read_and_written():
-    nonzero = next(o for o in _bench.OPERATORS if o.label == "nonzero")
-    compress = next(o for o in _bench.OPERATORS if o.label == "compress")
+    nonzero = next(o for o in _bench.FORMS if o.label == "nonzero")
+    compress = next(o for o in _bench.FORMS if o.label == "compress")
     data, mask = np.zeros(10, np.int32), np.ones(10, bool)
     workload = _bench.Workload("data", data, mask=mask)
     assert nonzero.bytes_moved(workload, (np.zeros(3, np.int64),)) == 40 + 24
@@ -230,7 +230,7 @@ def test_bytes_moved_are_those_read_and_written():
 
 @pytest.mark.parametrize(("found", "items"), [(0, 1), (6, 7), (-1, 10)])
 def test_items_after_the_first_hit_are_not_read(found, items):
-    first_nonzero = next(o for o in _bench.OPERATORS if o.label == "first_nonzero")
+    first_nonzero = next(o for o in _bench.FORMS if o.label == "first_nonzero")
     result = np.intp(found)
     workload = _bench.Workload("data", np.zeros(10, np.int32))
     assert first_nonzero.bytes_moved(workload, result) == 4 * items + result.nbytes
