@@ -201,7 +201,8 @@ def masks(first, second, wanted):
     if not first.dtype.isnative and first.size + second.size <= FEW_ITEMS:
         first, second = map(_dtypes.native, (first, second))
     if first.dtype.kind == "T":  # NumPy's comparisons of some versions stop at a NUL
-        if first.size + second.size <= _plan.TINY_ITEMS and not hasattr(first.dtype, "na_object"):
+        few = first.size + second.size <= _plan.UNSAMPLED_ITEMS
+        if few and not hasattr(first.dtype, "na_object"):
             return _masks_of_strings(first, second, wanted)
         both = np.concatenate((first, second))
         inverse = unique(both, return_inverse=True, equal_nan=False, sorted=False)[1]
@@ -411,7 +412,7 @@ def hash_plan(items, tests, request, forced):
     threads = _threads.for_bytes(nbytes, COST)
     search = Search(tests, tests.data, request, threads, threads)
     expected = tests.size
-    if tests.size > _plan.TINY_ITEMS:
+    if tests.size > _plan.UNSAMPLED_ITEMS:
         # NaN never match: NaN with the same key count as one test.
         expected = Search(tests.if_nan_were_equal(), tests.data, request, 1, 1).expected
     search.expect(expected)

@@ -25,11 +25,11 @@ MAX_ENTRIES_PER_KEY = 32
 # Most keys of up to FILTERED_GROUPS groups are in a table's filter of recent keys.
 FILTERED_GROUPS = 1000
 
-# Up to TINY_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed without
-# a sample, if the keys are not in order already: a sample would take longer than it saves. Where
-# NumPy's sort is fast, up to SORTED_AT_ONCE * TINY_ITEMS keys are sorted without a sample, if no
-# output depends on the positions of keys.
-TINY_ITEMS = 2000
+# Up to UNSAMPLED_ITEMS keys are sorted without a sample, and up to twice as many keys are hashed
+# without a sample, if the keys are not in order already: a sample would take longer than it saves.
+# Where NumPy's sort is fast, up to SORTED_AT_ONCE * UNSAMPLED_ITEMS keys are sorted without a
+# sample, if no output depends on the positions of keys.
+UNSAMPLED_ITEMS = 2000
 SORTED_AT_ONCE = 8
 
 # Up to MAX_FOR_NUMPY items, NumPy or Python is faster for dtypes whose items are not words: complex
@@ -144,11 +144,11 @@ def sorts_many(search):
 def needs_no_sample(size, nbytes, ascending, positions):
     """Are keys sorted, or hashed, without a sample? positions: the index, the inverse or grouped
     positions are wanted."""
-    if size <= TINY_ITEMS:
+    if size <= UNSAMPLED_ITEMS:
         return True
     if not ascending:
-        return size <= 2 * TINY_ITEMS
-    if size > SORTED_AT_ONCE * TINY_ITEMS or positions or nbytes < 4 * size:
+        return size <= 2 * UNSAMPLED_ITEMS
+    if size > SORTED_AT_ONCE * UNSAMPLED_ITEMS or positions or nbytes < 4 * size:
         return False
     return sorts_whole()
 

@@ -30,7 +30,7 @@ from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_e
 cnp.import_array()
 
 cdef enum:
-    FEW_WORDS = 1 << 9        # with more words than these, keys in a row seldom have the same count
+    FEW_ENTRIES = 1 << 9      # with more entries, keys in a row seldom have the same count
 
 
 cdef Groups new_dense(Search search):
@@ -230,7 +230,7 @@ cdef int count_tables(Search search) except -1:
     cdef Py_ssize_t entries = search.window[1]
     if not search.request.counts:
         return 0
-    if (search.windows[WINDOWS - 1][1] <= FEW_WORDS and entries <= min(
+    if (search.windows[WINDOWS - 1][1] <= FEW_ENTRIES and entries <= min(
             CACHE_BYTES // (4 * COUNT_TABLES), search.size // (5 * search.copy_threads))):
         return COUNT_TABLES
     return 1

@@ -35,7 +35,7 @@ from fastsel._unique.few import unique_of_few
 
 fastsel._core._threads.MIN_CHUNK_BYTES = 1
 fastsel._core._gate.TINY_ITEMS = 0
-fastsel._unique._plan.TINY_ITEMS = fastsel._unique._plan.MAX_FOR_NUMPY = 0
+fastsel._unique._plan.UNSAMPLED_ITEMS = fastsel._unique._plan.MAX_FOR_NUMPY = 0
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long

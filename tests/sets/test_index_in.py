@@ -83,7 +83,7 @@ def test_items_below_and_above_all_tests_equal_none(
 
 
 @pytest.mark.parametrize("num_tests", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
-@pytest.mark.parametrize("size", [1, 67, _plan.TINY_ITEMS, 100_001])
+@pytest.mark.parametrize("size", [1, 67, _plan.UNSAMPLED_ITEMS, 100_001])
 @pytest.mark.parametrize("step", [1, 1_000_003])
 def test_num_threads_agnosticism(num_tests, size, step, each_num_threads):
     rng = np.random.default_rng(size)

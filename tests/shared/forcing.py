@@ -12,7 +12,7 @@ TUNING = (
     ("fastsel._core._threads.MIN_CHUNK_BYTES", 1),
     ("fastsel._core._gate.TINY_ITEMS", 0),
     ("fastsel._core.parallel.THRESHOLDS.small_items", 0),
-    ("fastsel._unique._plan.TINY_ITEMS", 0),
+    ("fastsel._unique._plan.UNSAMPLED_ITEMS", 0),
     ("fastsel._unique._plan.MAX_FOR_NUMPY", 0),
     ("fastsel._unique._plan.FILTERED_GROUPS", 0),
 )

@@ -13,7 +13,7 @@ from fastsel._unique import _plan
 THRESHOLDS = (
     _plan.MAX_FOR_NUMPY,
     *([_gate.TINY_ITEMS] if _gate.HAS_GIL else []),  # without the GIL no array is tiny
-    _plan.TINY_ITEMS,
+    _plan.UNSAMPLED_ITEMS,
     parallel.THRESHOLDS.small_items,
     2 * parallel.THRESHOLDS.small_items,
 )

@@ -80,8 +80,8 @@ NAMES = sorted(
 LIMITS = (
     _plan.MAX_FOR_NUMPY,
     _gate.TINY_ITEMS,
-    _plan.TINY_ITEMS,
-    _plan.SORTED_AT_ONCE * _plan.TINY_ITEMS,
+    _plan.UNSAMPLED_ITEMS,
+    _plan.SORTED_AT_ONCE * _plan.UNSAMPLED_ITEMS,
     4096,
     parallel.THRESHOLDS.small_items,
     2 * parallel.THRESHOLDS.small_items,

@@ -89,7 +89,7 @@ class Reader:
     def change_settings(self):
         """Set thresholds, the minimum size of a chunk, the algorithm of unique and the seeds of the
         hash; return a context that limits the threads."""
-        _gate.TINY_ITEMS = _plan.TINY_ITEMS = _plan.MAX_FOR_NUMPY = self.choice([0, 500])
+        _gate.TINY_ITEMS = _plan.UNSAMPLED_ITEMS = _plan.MAX_FOR_NUMPY = self.choice([0, 500])
         parallel.THRESHOLDS.small_items = 32 * _gate.TINY_ITEMS
         _threads.MIN_CHUNK_BYTES = self.choice([1, 64, 1 << 16])
         _plan.FORCED.set(self.choice([*[None] * 6, *ALGORITHMS]))

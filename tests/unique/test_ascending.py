@@ -12,7 +12,7 @@ import fastsel
 from fastsel._unique import _ascending, _plan
 from fastsel._unique.groups import values_at
 
-MIN_KERNEL_ITEMS = _plan.TINY_ITEMS + 1
+MIN_KERNEL_ITEMS = _plan.UNSAMPLED_ITEMS + 1
 SIZES = (1, 2, 63, 64, 65, MIN_KERNEL_ITEMS - 1, MIN_KERNEL_ITEMS, MIN_KERNEL_ITEMS + 1)
 LARGE = 100_003
 
@@ -144,8 +144,8 @@ def test_argsort_of_rows_equals_lexsort(dtype, width):
 @pytest.mark.parametrize("range_width", [2, 50, 2**62], ids="range_width{}".format)
 def test_argsort_of_rows_with_equal_first_columns_equals_lexsort(dtype, width, range_width):
     """Each row begins with columns of row 0: none, some or all of them. NumPy sorts the rows of
-    arrays of up to TINY_ITEMS items. In larger arrays, the first columns are packed into words, and
-    rows of equal words are sorted by the next columns."""
+    few values (MIN_ITEMS). Of more rows, the first columns are packed into words, and rows of equal
+    words are sorted by the next columns."""
     generator = np.random.default_rng(width)
     for size in (2, 300, 3000):
         numbers = generator.integers(-range_width // 2, range_width // 2, (size, width))

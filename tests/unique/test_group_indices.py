@@ -92,7 +92,7 @@ def test_slices_along_an_axis_of_many_items_are_grouped_as_by_unique(each_num_th
 
 
 @pytest.mark.parametrize("groups", [1, 7, _outputs.MAX_COUNTED_GROUPS, 12_500, 20_000])
-@pytest.mark.parametrize("size", [_plan.TINY_ITEMS, _plan.TINY_ITEMS + 1, 100_001])
+@pytest.mark.parametrize("size", [_plan.UNSAMPLED_ITEMS, _plan.UNSAMPLED_ITEMS + 1, 100_001])
 @pytest.mark.parametrize("sorted", [True, False])
 def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):
     array = np.random.default_rng(groups).integers(0, groups, size) * 1_000_003

@@ -89,7 +89,7 @@ import hashlib
 import numpy as np
 import arrays, fastsel, fastsel._unique._plan, fastsel._core._threads
 fastsel._core._threads.MIN_CHUNK_BYTES = 1
-fastsel._unique._plan.TINY_ITEMS = 0
+fastsel._unique._plan.UNSAMPLED_ITEMS = 0
 digest = hashlib.sha256()
 for algorithm in (None, "dense", "sorting", "tables", "partitions"):
     fastsel._unique._plan.FORCED.set(algorithm)
