@@ -36,8 +36,9 @@ typedef struct {
     int shift;
 } fs_cells_t;
 
-/* Each contract says what the caller guarantees, and what breaks otherwise. Only FS_REQUIRE checks
-   some. If an array is shorter than its contract says, the memory behind it is read or written. */
+/* Each contract says what the caller guarantees, and what breaks otherwise. FS_REQUIRE checks some
+   of them. If an array is shorter than its contract says, the memory behind it is read or written.
+*/
 typedef struct {
     const char *name;
     /* pack[log2 width]: bit k of word b becomes 1 if item 64 b + k has a significant bit set,

@@ -336,6 +336,7 @@ def outputs_of_rows(rows, request, equal_nan):
 
 
 def _outputs_of_no_items(items, request):
+    """outputs_of_rows for an empty array."""
     values = items.copy()
     if request.grouped:
         return values, np.empty(0, np.intp), np.zeros(1, np.intp)
