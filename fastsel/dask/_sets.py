@@ -181,6 +181,8 @@ def intersect1d(
     """
     x, y, axis = _pair(ar1, ar2, axis)
     dtype = np.result_type(x.dtype, y.dtype)
+    if axis is not None:
+        x, y = _converted(x, y)
     if not return_indices:
         return _of_distinct(
             fastsel.intersect1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis)
@@ -228,8 +230,7 @@ def union1d(
     """
     x, y, axis = _pair(ar1, ar2, axis)
     dtype = np.result_type(x.dtype, y.dtype)
-    if dtype.char in "SUT":  # 0.0 and -0.0 become two strings
-        x, y = x.astype(dtype), y.astype(dtype)
+    x, y = _converted(x, y)
     return _of_distinct(fastsel.union1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 
@@ -281,6 +282,11 @@ def setdiff1d(
     if assume_unique:
         flat = one_axis("ar1", x if x.ndim else x.reshape(1))
         return boolean_mask(flat, isin(flat, ar2, invert=True))
+    if axis is not None and _converted(x, y)[0].dtype.char != x.dtype.char:
+        x = np.moveaxis(bands("ar1", np.moveaxis(x, axis, 0), whole_rows=True), 0, axis)
+        return unique(compress(isin(x, y, invert=True, axis=axis), x, axis=axis), axis=axis)
+    if axis is not None:
+        _, y = _converted(x, y)
     values, others = unique(x, axis=axis), unique(y, axis=axis)
     return _of_distinct(fastsel.setdiff1d, x.dtype, axis, values, others)
 
@@ -326,6 +332,8 @@ def setxor1d(
     """
     x, y, axis = _pair(ar1, ar2, axis)
     dtype = np.result_type(x.dtype, y.dtype)
+    if axis is not None:
+        x, y = _converted(x, y)
     return _of_distinct(fastsel.setxor1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 
@@ -353,9 +361,17 @@ def _pair(ar1, ar2, axis):
     return x, y, axis
 
 
+def _converted(x, y):
+    """The arrays in their common dtype if it has strings, because 0.0 and -0.0 become two strings;
+    otherwise as they are. NumPy's functions of items, except union1d, convert distinct items."""
+    dtype = np.result_type(x.dtype, y.dtype)
+    return [a.astype(dtype) for a in (x, y)] if dtype.char in "SUT" else [x, y]
+
+
 def _isin_of_slices(x, tests, axis, invert):
     """isin of slices: blocks have whole slices, and the task of each block has all distinct
     tests."""
+    x, tests = _converted(x, tests)
     rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
     name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"

@@ -342,6 +342,18 @@ def test_zeros_of_both_signs_are_two_strings():
     assert_equal(fastsel.dask.union1d(*arrays), fastsel.union1d(*arrays))
 
 
+@pytest.mark.parametrize("name", ["isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_slices_of_zeros_of_both_signs_are_different_strings(name, swapped):
+    numbers, strings = (
+        np.stack((items, items), axis=1)
+        for items in (np.array([0.0, -0.0, 1, -0.0]), np.array(["a", "-0.0", "b"]))
+    )
+    arrays = (strings, numbers) if swapped else (numbers, strings)
+    result = getattr(fastsel.dask, name)(*(da.from_array(a, chunks=2) for a in arrays), axis=0)
+    assert_equal(result, getattr(fastsel, name)(*arrays, axis=0))
+
+
 def test_remap_refuses_arguments_that_do_not_fit_at_once():
     x = da.ones((4, 3), chunks=2, dtype=int)
     for error, text, arguments, default in (

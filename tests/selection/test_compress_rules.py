@@ -337,6 +337,7 @@ class Convertible:
         return np.array([1, 2, "a", 4], object)
 
 
+@pytest.mark.filterwarnings("ignore:Implicit casting:DeprecationWarning")  # of NumPy 2.5
 @pytest.mark.parametrize("cls", [np.asarray, list, tagged, np.ma.array, lambda _: Convertible()])
 @pytest.mark.parametrize("cls_of_out", [np.asarray, tagged, np.ma.array])
 def test_out_has_its_former_items_after_an_item_that_cannot_be_converted(cls, cls_of_out):
