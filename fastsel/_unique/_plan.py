@@ -108,13 +108,12 @@ def sorts_tail(search):
     """Does one fast sort find the values of a heavy tail? Other algorithms handle the frequent keys
     in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache, or if
     one key makes up nearly all of them; but not if a window has 99 % of the keys."""
-    if not (search.values_only and search.mostly_repeated):
+    if not (search.values_only and search.has_heavy_tail):
         return False
     *wide, _, densest = search.windows
     if search.window is not None and search.window in wide:
         return False
-    pays = search.nbytes <= L2_BYTES or densest[1] == 1
-    return pays and not search.has_even_groups and sorts_at_once(search)
+    return (search.nbytes <= L2_BYTES or densest[1] == 1) and sorts_at_once(search)
 
 
 def pay_as_integers(search):

@@ -85,9 +85,9 @@ cdef class Search:
         return self.sample().mostly_repeated
 
     @property
-    def has_even_groups(self):
-        """Do at most half of the sampled groups have one sampled key?"""
-        return self.sample().has_even_groups
+    def has_heavy_tail(self):
+        """Do some groups have many sampled keys, and most groups only one?"""
+        return self.sample().has_frequent_groups and not self.sample().has_even_groups
 
     @property
     def mostly_nan(self):

@@ -16,6 +16,7 @@ ctypedef struct sample_t:
     Py_ssize_t groups       # an estimate of the number of groups of all keys
     bint mostly_repeated    # at most half of the sampled keys are distinct
     bint has_even_groups    # at most half of the sampled groups have one sampled key
+    bint has_frequent_groups  # at least a quarter of the sample is in groups that it has > 3 times
     bint mostly_nan         # at least half of the sample is NaN or NaT
     # Every sampled key is NaN or a decimal by `scale` (order_body.h), and windows are of the
     # integers; 0 if not, or if the keys are no doubles.

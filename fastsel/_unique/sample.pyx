@@ -117,7 +117,7 @@ cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n
                          sample_t *sample) noexcept:
     """An estimate of the number of groups, from n sorted words of the sample, `unequal` further
     keys that equal no other, and the number of drawn keys that differ from the next key. Also sets
-    mostly_repeated and has_even_groups."""
+    mostly_repeated, has_even_groups and has_frequent_groups."""
     cdef Py_ssize_t[4] seen = [0, 0, 0, 0]   # how many groups the sample has once, twice, thrice
     cdef Py_ssize_t distinct = unequal, start = 0, j
     cdef double ratio = <double>keys.size / (n + unequal), groups = keys.size, runs
@@ -126,6 +126,7 @@ cdef Py_ssize_t estimate(const keys_t *keys, const uint64_t *words, Py_ssize_t n
             distinct += 1
             seen[min(j - start, 4) - 1] += 1
             start = j
+    sample.has_frequent_groups = 4 * (n - seen[0] - 2 * seen[1] - 3 * seen[2]) >= n
     seen[0] += unequal
     sample.mostly_repeated = 2 * distinct <= n + unequal
     sample.has_even_groups = 2 * seen[0] <= distinct

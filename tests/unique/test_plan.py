@@ -42,7 +42,7 @@ def facts_of(**changed):
         "values_only": False,
         "mostly_nan": False,
         "mostly_repeated": False,
-        "has_even_groups": True,
+        "has_heavy_tail": False,
         "threads": 1,
         "copy_threads": 1,
         "groups": 25,
@@ -140,7 +140,7 @@ def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypat
     monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
     narrow = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}
     one_key = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 1))}
-    tail = {"values_only": True, "mostly_repeated": True, "has_even_groups": False}
+    tail = {"values_only": True, "has_heavy_tail": True}
     fits = {"nbytes": 1 << 18}
     for changed, expected in [
         (tail | narrow | fits, ["sorting", "tables"]),
@@ -148,8 +148,7 @@ def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypat
         (tail | narrow, ["dense", "tables"]),
         (tail | one_key, ["sorting", "tables"]),
         (tail | fits | whole(1 << 10), ["dense", "tables"]),
-        (tail | narrow | fits | {"mostly_repeated": False}, ["dense", "tables"]),
-        (tail | narrow | fits | {"has_even_groups": True}, ["dense", "tables"]),
+        (tail | narrow | fits | {"has_heavy_tail": False}, ["dense", "tables"]),
         (tail | narrow | fits | {"values_only": False}, ["dense", "tables"]),
     ]:
         algorithms = [plan.algorithm for plan in _plan.plans(facts_of(**changed))]
