@@ -11,7 +11,7 @@ from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
-from fastsel._unique.dense cimport first_positions_plus_1
+from fastsel._unique.dense cimport first_positions_plus_1, merge_tables
 from fastsel._unique.keys cimport Keys, fs_load_once, keys_t, load_word
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.sample cimport widened, window_t
@@ -52,6 +52,7 @@ def look_up_in_window(Keys items not None, Keys tests not None, object window no
     entry = ordered_key_of(tests.fields.rule.order_map, tests.fields.rule.nan) - table.window.base
     has_nan = has_nan and entry < table.window.entries
     if output is not None:
+        merge_tables(table, threads)
         job.positions_plus_1 = first_positions_plus_1(table, threads)
         job.positions_plus_1[table.window.entries] = 0
         if has_nan:

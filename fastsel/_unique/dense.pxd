@@ -5,4 +5,6 @@ from fastsel._unique.groups cimport Groups, Search
 from fastsel._unique.window cimport WindowTable
 
 cdef Groups new_dense(Search search)
-cdef uint32_t[::1] first_positions_plus_1(WindowTable table, int threads)    # for window_lookup.pyx
+# For window_lookup.pyx.
+cdef Py_ssize_t merge_tables(WindowTable table, int threads) except -1
+cdef uint32_t[::1] first_positions_plus_1(WindowTable table, int threads)

@@ -10,7 +10,7 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_start, clear
 from fastsel._core.results cimport new_array, new_result
@@ -21,7 +21,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
     CACHE_BYTES, COST, Groups, RankBlocks, Request, Search, values_at)
 from fastsel._unique.keys cimport (
-    Keys, fs_load_once, keeps_words, key_at, keys_t, load_word, restore_bits)
+    Keys, fs_load_once, keeps_words, keys_t, load_word, restore_bits)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sample cimport WINDOWS
 from fastsel._unique.sorting cimport new_sorting
@@ -56,15 +56,15 @@ cdef class Dense(Groups):
         cdef bint by_position = search.by_position
         cdef bint are_words = keeps_words(&keys.rule) or not by_position
         cdef int threads = search.copy_threads
+        if by_position and search.ascending and keys.size >= <Py_ssize_t>1 << 32:
+            return False        # first_positions_plus_1
         self.table = WindowTable(
             search.keys, search.window, by_position, count_tables(search), threads)
         if not self.table.fill():
             return False
         self.find_rest(by_position)
         if search.ascending or request.counts or self.table.chunks > 1:
-            self.in_window = self.table.merge()
-        if by_position and self.table.chunks > 1:
-            ClearRepeated(self.table, None, None).run(threads)
+            self.in_window = merge_tables(self.table, threads)
         if search.ascending:
             self.direction = 1
             self.set_ascending(by_position, are_words)
@@ -116,9 +116,9 @@ cdef class Dense(Groups):
         cdef cnp.npy_intp groups = self.in_window + self.rest_groups()
         cdef WriteValues write
         if by_position:
-            self.assign_ids_by_word()
-            self.index = new_zeros(groups, threads)
-            WriteIndex(self.table, self.index, self.group_ids).run(threads)
+            self.group_ids = first_positions_plus_1(self.table, threads)
+            self.index = new_result(groups, cnp.NPY_INTP)
+            self.assign_ids_by_word(self.index)
             if self.rest is not None:
                 self.index[self.rest_ids()] = self.rest_index
         if not are_words:
@@ -145,15 +145,12 @@ cdef class Dense(Groups):
         ids[self.below:] += self.in_window
         return ids
 
-    cdef int assign_ids_by_word(self) except -1:
-        cdef int threads = self.search.copy_threads
-        cdef AssignByWord assign
-        if self.group_ids is None:
-            self.group_ids = new_entries(self.table, threads)
-            assign = AssignByWord(self.table, self.group_ids)
-            assign.first = self.below
-            assign.run(threads)
-        return 0
+    cdef int assign_ids_by_word(self, Py_ssize_t[::1] index) except -1:
+        """Assign group ids in ascending order. With an index, they replace first positions plus
+        one, and the index gets the positions."""
+        cdef AssignByWord assign = AssignByWord(self.table, self.group_ids, index)
+        assign.first = self.below
+        return assign.run(self.search.copy_threads)
 
     # ---- first occurrence ---------------------------------------------------------------
 
@@ -178,7 +175,9 @@ cdef class Dense(Groups):
         if not (request.inverse or request.counts):
             return None, None
         if self.search.ascending:
-            self.assign_ids_by_word()
+            if self.group_ids is None:
+                self.group_ids = new_u32(64 * self.table.entry_blocks)
+                self.assign_ids_by_word(None)
             ids_of_rest = self.rest_ids()
         else:
             ids_of_rest = self.assign_ids_by_first()
@@ -236,13 +235,20 @@ cdef int count_tables(Search search) except -1:
     return 1
 
 
+cdef Py_ssize_t merge_tables(WindowTable table, int threads) except -1:
+    """Merge the tables of all chunks; only the first occurrences of all keys keep their bits.
+    Returns the number of distinct words in the window."""
+    cdef Py_ssize_t groups = table.merge()
+    if table.first_bits is not None and table.chunks > 1:
+        ClearRepeated(table, None, None).run(threads)
+    return groups
+
+
 cdef uint32_t[::1] first_positions_plus_1(WindowTable table, int threads):
-    """By entry: the position of its first key plus one, or 0 if no key has the entry. The caller
-    has filled the tables, with first positions. There are fewer than 2^32 keys: otherwise positions
-    wrap around."""
+    """By entry: the position of its first key plus one, or 0 if no key has the entry. The tables
+    are merged, and have first positions. There are fewer than 2^32 keys: otherwise positions wrap
+    around."""
     cdef uint32_t[::1] positions_plus_1 = new_entries(table, threads)
-    table.merge()
-    ClearRepeated(table, None, None).run(threads)
     AssignByFirst(table, None, positions_plus_1).run(threads)
     return positions_plus_1
 
@@ -302,17 +308,29 @@ cdef class WriteValues(EntryPass):
 
 
 cdef class AssignByWord(EntryPass):
-    """Assign group ids in ascending order of the entries, from `first` on."""
+    """Assign group ids in ascending order of the entries, from `first` on; entries without a group
+    get 0. If `out` is not None, group_ids has first positions plus one: `out` gets the position of
+    each group."""
     cdef Py_ssize_t first
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.table.bits
-        cdef Py_ssize_t block, group = self.first + self.table.offsets[k]
+        cdef Py_ssize_t[::1] out = self.out
+        cdef bint has_positions = out is not None
+        cdef Py_ssize_t block, group = self.first + self.table.offsets[k], j
+        cdef uint32_t[64] positions_plus_1
+        cdef uint32_t *ids
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
-            word = bits[block]
+            ids, word = &self.group_ids[block * 64], bits[block]
+            if has_positions:
+                memcpy(positions_plus_1, ids, sizeof(positions_plus_1))
+            memset(ids, 0, sizeof(positions_plus_1))
             while word:
-                self.group_ids[block * 64 + fs_ctz(word)] = <uint32_t>group
+                j = fs_ctz(word)
+                if has_positions:       # 0 if another thread has changed the keys
+                    out[group] = <Py_ssize_t>max(positions_plus_1[j], 1) - 1
+                ids[j] = <uint32_t>group
                 group += 1
                 word &= word - 1
 
@@ -344,7 +362,7 @@ cdef class SumCounts(EntryPass):
 
 
 cdef class DenseKeyPass(Job):
-    """A pass over chunks of the keys; chunks are whole blocks. Only WriteInverse loads keys whose
+    """A pass over chunks of the keys; chunks are whole blocks. Only WriteInverse loads blocks whose
     bits in first_bits are 0."""
     cdef WindowTable table
     cdef Py_ssize_t[::1] out          # output of a pass, or the number of groups before each chunk
@@ -354,11 +372,27 @@ cdef class DenseKeyPass(Job):
         self.table, self.out, self.group_ids = table, out, group_ids
         self.units, self.chunks = table.key_blocks, table.key_chunks
 
-    cdef inline Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
-        """The entry of key i; the entry behind the window if the key is outside."""
+    cdef inline Py_ssize_t load_entries(self, Py_ssize_t block, uint32_t *entries) noexcept nogil:
+        """Write the entries of the keys of a block. Returns how many there are."""
         cdef const keys_t *keys = &self.table.keys.fields
-        cdef uint64_t key = ordered_key_of(keys.rule.order_map, key_at(keys, i))
-        return <Py_ssize_t>min(key - self.table.window.base, self.table.window.entries)
+        cdef const char *data = keys.data + block * 64 * keys.width
+        cdef Py_ssize_t n = min(64, keys.size - block * 64)
+        if keys.width == 1:
+            load_and_find(self.table, <const uint8_t *>data, n, entries)
+        elif keys.width == 2:
+            load_and_find(self.table, <const uint16_t *>data, n, entries)
+        elif keys.width == 4:
+            load_and_find(self.table, <const uint32_t *>data, n, entries)
+        else:
+            load_and_find(self.table, <const uint64_t *>data, n, entries)
+        return n
+
+
+cdef inline void load_and_find(WindowTable table, const word_t *items, Py_ssize_t n,
+                               uint32_t *entries) noexcept nogil:
+    cdef word_t[64] words
+    fs_load_once(words, items, n * sizeof(word_t))
+    find_entries(table, words, n, entries)
 
 
 cdef class ClearRepeated(DenseKeyPass):
@@ -368,16 +402,19 @@ cdef class ClearRepeated(DenseKeyPass):
         cdef const uint8_t[::1] present = self.table.present
         cdef uint64_t[::1] first_bits = self.table.first_bits
         cdef Py_ssize_t length = 64 * self.table.entry_blocks, chunks = self.table.chunks
-        cdef Py_ssize_t block, table_chunk = 0
-        cdef uint64_t word
+        cdef Py_ssize_t block, table_chunk = 0, j
+        cdef uint32_t[64] entries
+        cdef uint8_t[64] seen
+        cdef uint64_t repeated
+        memset(seen, 0, sizeof(seen))
         for block in range(self.begin(k), self.begin(k + 1)):
             while chunk_start(self.table.key_blocks, chunks, table_chunk + 1) <= block:
                 table_chunk += 1
-            word = first_bits[block] if table_chunk else 0
-            while word:
-                if present[(table_chunk - 1) * length + self.entry_of(block * 64 + fs_ctz(word))]:
-                    first_bits[block] &= ~(word & (0 - word))
-                word &= word - 1
+            if table_chunk and first_bits[block]:
+                for j in range(self.load_entries(block, entries)):
+                    seen[j] = present[(table_chunk - 1) * length + entries[j]]
+                level.pack[0](<const char *>seen, 0xff, &repeated, 1)
+                first_bits[block] &= ~repeated
 
 
 cdef class AssignByFirst(DenseKeyPass):
@@ -386,28 +423,17 @@ cdef class AssignByFirst(DenseKeyPass):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.table.first_bits
         cdef bint has_ids = self.out is not None
-        cdef Py_ssize_t block, i, group = self.out[k] if has_ids else 0
+        cdef Py_ssize_t block, j, group = self.out[k] if has_ids else 0
+        cdef uint32_t[64] entries
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
             word = first_bits[block]
+            if word:
+                self.load_entries(block, entries)
             while word:
-                i = block * 64 + fs_ctz(word)
-                self.group_ids[self.entry_of(i)] = <uint32_t>(group if has_ids else i + 1)
+                j = fs_ctz(word)
+                self.group_ids[entries[j]] = <uint32_t>(group if has_ids else block * 64 + j + 1)
                 group += 1
-                word &= word - 1
-
-
-cdef class WriteIndex(DenseKeyPass):
-    """Write the first position of each group of the window."""
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const uint64_t[::1] first_bits = self.table.first_bits
-        cdef Py_ssize_t block, i
-        cdef uint64_t word
-        for block in range(self.begin(k), self.begin(k + 1)):
-            word = first_bits[block]
-            while word:
-                i = block * 64 + fs_ctz(word)
-                self.out[self.group_ids[self.entry_of(i)]] = i
                 word &= word - 1
 
 
@@ -417,33 +443,17 @@ cdef class WriteInverse(DenseKeyPass):
     cdef cnp.ndarray inverse          # of 4 or 8 bytes for each key
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const keys_t *keys = &self.table.keys.fields
-        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1)
-        if keys.width == 1:
-            self.write(<uint8_t *>keys.data, start, stop)
-        elif keys.width == 2:
-            self.write(<uint16_t *>keys.data, start, stop)
-        elif keys.width == 4:
-            self.write(<uint32_t *>keys.data, start, stop)
-        else:
-            self.write(<uint64_t *>keys.data, start, stop)
-
-    cdef void write(self, const word_t *items, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         cdef const uint32_t[::1] group_ids = self.group_ids
         cdef bint is_narrow = cnp.PyArray_ITEMSIZE(self.inverse) == 4
         cdef uint32_t *narrow = <uint32_t *>cnp.PyArray_DATA(self.inverse)
         cdef Py_ssize_t *wide = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
         cdef uint32_t[64] entries
-        cdef word_t[64] words
-        cdef Py_ssize_t j, n
-        while block < stop:
-            n = min(64, self.table.keys.fields.size - block * 64)
-            fs_load_once(words, items + block * 64, n * sizeof(word_t))
-            find_entries(self.table, words, n, entries)
+        cdef Py_ssize_t block, j, n
+        for block in range(self.begin(k), self.begin(k + 1)):
+            n = self.load_entries(block, entries)
             if is_narrow:
                 for j in range(n):
                     narrow[block * 64 + j] = group_ids[entries[j]]
             else:
                 for j in range(n):
                     wide[block * 64 + j] = group_ids[entries[j]]
-            block += 1
