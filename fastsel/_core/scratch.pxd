@@ -1,5 +1,5 @@
 """Memory that is cached between calls; Scratch and Memory, which own some of it."""
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef enum:
     # Bytes; free_large caches no smaller block. malloc caches blocks, too, but may return their
@@ -45,7 +45,6 @@ cdef Memory new_memory(Py_ssize_t n, Py_ssize_t itemsize, const char *format)
 
 # New memory for n items, which are undefined.
 cdef uint8_t[::1] new_u8(Py_ssize_t n)
-cdef uint16_t[::1] new_u16(Py_ssize_t n)
 cdef uint32_t[::1] new_u32(Py_ssize_t n)
 cdef uint64_t[::1] new_u64(Py_ssize_t n)
 cdef Py_ssize_t[::1] new_intp(Py_ssize_t n)

@@ -16,7 +16,7 @@ thread that has put a block into a slot then compares the count with the limit, 
 thread may have reduced the limit.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastsel._core.atomics cimport (
     fs_exchange_pointer, fs_fetch_add, fs_load, fs_load_pointer, fs_store)
@@ -306,10 +306,6 @@ cdef Memory new_memory(Py_ssize_t n, Py_ssize_t itemsize, const char *format):
 
 cdef uint8_t[::1] new_u8(Py_ssize_t n):
     return new_memory(n, sizeof(uint8_t), b"B")
-
-
-cdef uint16_t[::1] new_u16(Py_ssize_t n):
-    return new_memory(n, sizeof(uint16_t), b"H")
 
 
 cdef uint32_t[::1] new_u32(Py_ssize_t n):

@@ -21,7 +21,7 @@ from fastsel._sets.lookup_output cimport Output, mark_first, output_t, room_for,
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.groups cimport Request, Search
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, succeeded,
+    GAVE_UP, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, succeeded,
     table_bytes, table_clear, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, Keys, Rule, keys_t, load_words
 from fastsel._unique.scatter cimport (
@@ -400,7 +400,7 @@ cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys,
                         const lookup_t *side) noexcept nogil:
     """Look up the keys of a side, and write the side's output; a side has at most one output beside
-    the marks. Returns 0 or FLOODED.
+    the marks. Returns 0 or GAVE_UP.
 
     Items are found if the table has them. For tests, marks[0] is 0: otherwise tests that the table
     does not have (NaN) are found, too. For `output`, positions_plus_1 and first_positions the table
@@ -420,7 +420,7 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys,
         batch = batch_of(&side.keys, words, positions, n)
         left -= find_keys(table, table_keys, &batch, slots)
         if left < 0:
-            return FLOODED
+            return GAVE_UP
         if side.are_tests:
             mask = side.mask + start
             for j in range(n):

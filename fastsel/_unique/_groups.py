@@ -10,12 +10,10 @@ from fastsel._unique.canonical import canonical_keys
 from fastsel._unique.decimals import Decimals
 from fastsel._unique.dense import Dense
 from fastsel._unique.groups import COST, Groups, Search, relabel
-from fastsel._unique.partitions import Partitions
+from fastsel._unique.partitions import FLAG_BITS, Partitions
 from fastsel._unique.presorted import Presorted
 from fastsel._unique.sorting import Sorting
 from fastsel._unique.tables import Tables
-
-FLAG_BITS = np.array([0xFF], np.uint64)  # the significant bits of a flag of one byte
 
 
 def search_for(keys, rows, request):
@@ -75,15 +73,12 @@ def groups_of_presorted_complex(rows, request):
     return groups_of_runs(rows, starts, 1, request)
 
 
-class WithoutNan(KnownGroups):
+class WithoutNan(Groups):
     """Only the items that are neither NaN nor NaT are sorted, for values alone: a sort takes longer
     if many keys are equal. Gives way if most items are numbers."""
 
-    def __init__(self, search):
-        self._search = search
-
     def find(self):
-        search, rows = self._search, self._search.rows
+        search, rows = self.search, self.search.rows
         is_number = ~_dtypes.is_nan(rows)
         mask = bitmask.pack(is_number, 1, FLAG_BITS, rows.itemsize, search.copy_threads)
         if 2 * mask.total > rows.size:
@@ -97,20 +92,22 @@ class WithoutNan(KnownGroups):
         nan = rows[~is_number] if search.keys.has_unequal_nan else rows[first : first + 1]
         out = results.empty((len(values) + len(nan),), rows.dtype)
         out[: len(values)], out[len(values) :] = values, nan
-        super().__init__(out, None, direction=1)
+        self.values, self.direction = out, 1
         return True
+
+    def finish(self, ranks):
+        return None, None
 
 
 class Comparison(KnownGroups):
     """NumPy sorts the bytes of the keys by comparisons, and no choice of keys makes this slow."""
 
-    def __init__(self, search):
-        self._search = search
+    __init__ = Groups.__init__
 
     def find(self):
         # Eight more bytes follow each key: its position + 1 if the key has NaN or NaT, and these
         # equal no other key; otherwise 0.
-        keys, request = self._search.keys, self._search.request
+        keys, request = self.search.keys, self.search.request
         width = keys.width
         out = np.empty((keys.size, width + 8), np.uint8)
         kind = _dtypes.WORD if keys.is_word else _dtypes.RAW
@@ -126,7 +123,7 @@ class Comparison(KnownGroups):
         index = index[order]
         inverse = ranks[extras[0]] if request.inverse else None
         counts = extras[-1][order] if request.counts else None
-        super().__init__(self._search.rows[index], index, inverse, counts)
+        super().__init__(self.search.rows[index], index, inverse, counts)
         return True
 
 

@@ -6,7 +6,7 @@ large (order_body.h): so equal integers stand for equal doubles. NaN is the larg
 functions and lookups use integers of decimals, too (_membership.py).
 """
 cimport numpy as cnp
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.atomics cimport fs_load_relaxed, fs_store_relaxed
@@ -20,12 +20,11 @@ from fastsel._unique.keys cimport Keys, Rule, keys_t, restore_bits
 
 cnp.import_array()
 
-cdef int64_t NAN_KEY = <int64_t>((<uint64_t>1 << 63) - 1)     # the integer of NaN
 cdef int64_t LARGE = <int64_t>1 << 51     # from here on, integers are the bits of doubles
 
 # The rules of the integers: NaN equals NaN, or not.
 cdef tuple RULES = tuple([
-    Rule(<uint64_t>-1, <uint64_t>-1, NAN_KEY, nan_unequal, (1 << 63, 0, 0))
+    Rule(<uint64_t>-1, <uint64_t>-1, INT64_MAX, nan_unequal, (1 << 63, 0, 0))
     for nan_unequal in (False, True)
 ])
 
@@ -63,7 +62,7 @@ cdef class Decimals(Groups):
         cdef int64_t *words = <int64_t *>cnp.PyArray_DATA(integers)
         cdef double scale = self.search.scale, value
         for g in range(groups):
-            if words[g] == NAN_KEY:
+            if words[g] == INT64_MAX:
                 words[g] = keys.rule.nan
             elif -LARGE < words[g] < LARGE:
                 value = words[g] / scale

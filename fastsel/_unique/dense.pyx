@@ -43,10 +43,7 @@ cdef class Dense(Groups):
     cdef cnp.ndarray rest_index   # the first position of each group of the rest; or None
     cdef Py_ssize_t in_window     # groups of the table
     cdef Py_ssize_t below         # groups of the rest that are below the window
-    cdef uint32_t[::1] group_ids  # by entry; None if no output needs them
-
-    def __cinit__(self, *_):
-        self.group_ids = None
+    cdef uint32_t[::1] group_ids  # by entry, if an output needs them
 
     cpdef bint find(self) except -1:
         cdef Search search = self.search
@@ -56,6 +53,9 @@ cdef class Dense(Groups):
         cdef bint by_position = search.by_position
         cdef bint are_words = keeps_words(&keys.rule) or not by_position
         cdef int threads = search.copy_threads
+        cdef Py_ssize_t[::1] index
+        cdef uint64_t[::1] bits
+        cdef Py_ssize_t g
         if by_position and search.ascending and keys.size >= <Py_ssize_t>1 << 32:
             return False        # first_positions_plus_1
         self.table = WindowTable(
@@ -69,7 +69,11 @@ cdef class Dense(Groups):
             self.direction = 1
             self.set_ascending(by_position, are_words)
         else:
-            self.mark_rest()
+            bits = self.table.first_bits
+            if self.rest is not None:       # mark its first occurrences
+                index = self.rest_index
+                for g in range(index.shape[0]):
+                    bits[index[g] >> 6] |= <uint64_t>1 << (index[g] & 63)
             self.set_first_occurrences(self.table.first_bits.base)
         return True
 
@@ -154,17 +158,6 @@ cdef class Dense(Groups):
 
     # ---- first occurrence ---------------------------------------------------------------
 
-    cdef int mark_rest(self) except -1:
-        """Set the bits of the first occurrences of the rest."""
-        cdef uint64_t[::1] bits = self.table.first_bits
-        cdef Py_ssize_t[::1] index
-        cdef Py_ssize_t g
-        if self.rest is not None:
-            index = self.rest_index
-            for g in range(index.shape[0]):
-                bits[index[g] >> 6] |= <uint64_t>1 << (index[g] & 63)
-        return 0
-
     # ---- inverse and counts -------------------------------------------------------------
 
     cpdef tuple finish(self, ranks):
@@ -175,7 +168,7 @@ cdef class Dense(Groups):
         if not (request.inverse or request.counts):
             return None, None
         if self.search.ascending:
-            if self.group_ids is None:
+            if not self.search.by_position:
                 self.group_ids = new_u32(64 * self.table.entry_blocks)
                 self.assign_ids_by_word(None)
             ids_of_rest = self.rest_ids()

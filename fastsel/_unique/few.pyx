@@ -46,11 +46,5 @@ def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds no
     inverse_out, counts_out = groups.finish(None)
     if inverse and items is not array:
         inverse_out = inverse_out.reshape((<object>array).shape)
-    outputs = [groups.values]
-    if index:
-        outputs.append(groups.index)
-    if inverse:
-        outputs.append(inverse_out)
-    if counts:
-        outputs.append(counts_out)
-    return tuple(outputs)
+    outputs = groups.values, groups.index if index else None, inverse_out, counts_out
+    return tuple([output for output in outputs if output is not None])

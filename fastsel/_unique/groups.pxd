@@ -42,6 +42,8 @@ cdef class Search:
     cdef readonly Keys keys
     cdef readonly cnp.ndarray rows
     cdef readonly Request request
+    cdef readonly Py_ssize_t size         # the number of keys
+    cdef readonly Py_ssize_t nbytes       # of the keys
     cdef readonly int threads         # for work that takes longer than a copy, such as hashing
     cdef readonly int copy_threads    # for passes that are as fast as a copy
     cdef readonly bint ascending      # ascending values are wanted, and the keys have an order

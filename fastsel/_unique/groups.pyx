@@ -49,6 +49,7 @@ cdef class Search:
     def __init__(self, Keys keys not None, cnp.ndarray rows not None, Request request not None,
                  int threads, int copy_threads):
         self.keys, self.rows, self.request = keys, rows, request
+        self.size, self.nbytes = keys.fields.size, keys.fields.size * keys.fields.width
         self.threads, self.copy_threads = threads, copy_threads
         self.ascending = request.ascending and keys.fields.rule.is_ordered
 
@@ -63,16 +64,6 @@ cdef class Search:
         """Expect this number of groups, without a sample."""
         self.sampled.groups, self.has_sample = groups, True
         return 0
-
-    @property
-    def size(self):
-        """The number of keys."""
-        return self.keys.fields.size
-
-    @property
-    def nbytes(self):
-        """The bytes of the keys."""
-        return self.keys.fields.size * self.keys.fields.width
 
     @property
     def expected(self):

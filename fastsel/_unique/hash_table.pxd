@@ -13,10 +13,9 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from fastsel._unique.keys cimport BATCH, keys_t
 
 cdef enum:
-    # The status of a call is 0, NO_MEMORY, TOO_MANY or FLOODED.
+    # The status of a call is 0, NO_MEMORY or GAVE_UP.
     NO_MEMORY = -1          # an allocation failed
-    TOO_MANY = -2           # there may be more than max_groups groups
-    FLOODED = -3            # too many probes: the keys may be made to collide
+    GAVE_UP = -2            # too many groups, or probes: the keys may be made to collide
     # The budget of extra probes, those after the first slot, for each key. A table begins with the
     # budget of a batch. Random keys need at most 1.5 extra probes on average, if half of the slots
     # are in use.

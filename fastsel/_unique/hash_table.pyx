@@ -107,13 +107,13 @@ cdef Py_ssize_t add_keys(table_t *table, const batch_t *batch,
     """Look up the keys of a batch, and add the keys that the table does not have, in their order.
 
     ids_plus_1 gets the group id of each key plus one, if the table has ids. With skips_unequal, its
-    entry for a key that equals no other is undefined. Returns a status; it is TOO_MANY if the table
+    entry for a key that equals no other is undefined. Returns a status; it is GAVE_UP if the table
     would have to grow for n new groups, and would then have more than max_groups groups.
     """
     cdef Py_ssize_t length = table.length + batch.n
     if length > capacity(table.slot_bits):
         if length > table.max_groups:
-            return TOO_MANY
+            return GAVE_UP
         if table_resize(table, batch.keys, max(
                 length, min(4 * capacity(table.slot_bits), table.max_groups))) != 0:
             return NO_MEMORY
@@ -241,7 +241,7 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ba
                 slot = (slot + 1) & mask
                 left -= 1
             if left < 0:
-                return FLOODED
+                return GAVE_UP
             added = table_words[slot] == 0
             table_words[slot] = word
             if with_ids:

@@ -19,7 +19,6 @@ cdef extern from "hashing.h" nogil:
 
 cdef enum:
     BATCH = 256     # keys at a time: their words fit the L1 cache and any stack
-    BLOCKS = BATCH // 64
     AHEAD = 32      # how many keys ahead a kernel prefetches
 
 ctypedef struct rule_t:

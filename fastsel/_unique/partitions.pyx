@@ -11,13 +11,15 @@ Memory is reused, so that all four outputs take little more working memory than 
   of the group; the inverse has the first positions of the groups until it is written
 - with counts alone, the first `positions` of a part become the first positions of its groups
 """
+import numpy as np
+
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastsel._core.atomics cimport fs_store_relaxed
 from fastsel._core.parallel cimport Job, chunk_count, clear
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport new_intp, new_u64
+from fastsel._core.scratch cimport new_intp
 from fastsel._positions.bitmask cimport Bitmask, pack
 from fastsel._simd.blocks cimport wide_t
 from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, relabel
@@ -30,8 +32,7 @@ from fastsel._unique.scatter cimport (
 
 cnp.import_array()
 
-cdef uint64_t[::1] FLAG_BITS = new_u64(1)    # the significant bits of a flag of one byte
-FLAG_BITS[0] = 0xff
+FLAG_BITS = np.array([0xff], np.uint64)      # the significant bits of a flag of one byte
 
 
 cdef class Partitions(Groups):

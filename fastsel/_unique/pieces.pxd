@@ -4,6 +4,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from fastsel._simd.blocks cimport wide_t
 from fastsel._unique.keys cimport keys_t
 
+cdef enum:
+    PART_KEYS = 4096              # minimum average size of parts, in keys
+
 ctypedef enum word_kind:          # the kind of numbers as which NumPy sorts words
     UNSIGNED = 0
     SIGNED = 1

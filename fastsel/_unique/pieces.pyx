@@ -56,7 +56,6 @@ cdef enum:
     MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
     MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
-    TRIAL_KEYS = 4096       # whole_is_faster sorts TRIAL_KEYS keys both ways
 
 # NumPy's sorts by word_kind, each of words of 4 and of 8 bytes. The last argument of a sort is an
 # array, of which the sort reads the dtype. Code without the GIL has pointers to these arrays.
@@ -131,13 +130,10 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
     starts wrap around. Returns 0, or -1 if there is no memory; in both cases the caller frees the
     sorter."""
     FS_REQUIRE(room < <Py_ssize_t>1 << 32)
-    sorter.entries = NULL
     sorter.keys, sorter.packed = alloc(room * width), <uint64_t *>alloc(pieces_bytes(room))
-    if with_entries:
-        sorter.entries = <uint32_t *>alloc(room * sizeof(uint32_t))
-        if sorter.entries == NULL:
-            return -1
-    return -1 if sorter.keys == NULL or sorter.packed == NULL else 0
+    sorter.entries = <uint32_t *>alloc(room * sizeof(uint32_t)) if with_entries else NULL
+    return -1 if sorter.keys == NULL or sorter.packed == NULL or (
+        with_entries and sorter.entries == NULL) else 0
 
 
 cdef void sorter_free(sorter_t *sorter) noexcept nogil:
@@ -160,26 +156,26 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
 
 
 cdef bint whole_is_faster() except -1:
-    """Should NumPy sort some thousand keys at once?"""
-    cdef uint64_t[TRIAL_KEYS] keys
+    """Should NumPy sort some thousand keys at once? The first call sorts a small part both ways."""
+    cdef uint64_t[PART_KEYS] keys
     cdef sorter_t sorter
     cdef int64_t whole, pieces, fastest_whole = 1 << 60, fastest_pieces = fastest_whole
     cdef uint64_t key = 1
     cdef int k
     if fs_load_relaxed(&whole_was_faster) < 0:
-        if sorter_start(&sorter, sizeof(uint64_t), TRIAL_KEYS, False) != 0:
+        if sorter_start(&sorter, sizeof(uint64_t), PART_KEYS, False) != 0:
             sorter_free(&sorter)
             raise MemoryError()
         for _ in range(3):
-            for k in range(TRIAL_KEYS):
+            for k in range(PART_KEYS):
                 key = key * <uint64_t>0xd1342543de82ef95 + 1     # Steele & Vigna, 2021
                 keys[k] = key
             memcpy(sorter.keys, keys, sizeof(keys))
             whole = -fs_microseconds()
-            numpy_sort(<uint64_t *>sorter.keys, TRIAL_KEYS, UNSIGNED)
+            numpy_sort(<uint64_t *>sorter.keys, PART_KEYS, UNSIGNED)
             whole += fs_microseconds()
             pieces = -fs_microseconds()
-            sort_keys(&sorter, keys, TRIAL_KEYS, NULL)
+            sort_keys(&sorter, keys, PART_KEYS, NULL)
             pieces += fs_microseconds()
             fastest_whole = min(fastest_whole, whole)
             fastest_pieces = min(fastest_pieces, pieces)

@@ -14,13 +14,13 @@ from fastsel._positions.coordinates cimport BitmaskPass, flat
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Search, relabel
-from fastsel._unique.keys cimport BLOCKS, key_at, keys_t, load_words
+from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
 cnp.import_array()
 
 cdef enum:
-    # The bits of `seen`.
+    # The bits of what `mark` returns.
     RISES = 1               # a key was greater than the key before it
     FALLS = 2               # a key was less than the key before it
 
@@ -33,28 +33,27 @@ cdef class Presorted(Groups):
     """Groups of keys that ascend or descend already: numbers of 4 or 8 bytes, or strings."""
     cdef cnp.ndarray run_starts   # bitmask of the first keys of runs
     cdef uint64_t *bits           # its data
-    cdef uint8_t rises            # 1 if a key is greater than the key before it
-    cdef uint8_t falls
+    cdef uint8_t[4] seen          # 1 at each number that `mark` has returned
 
     cpdef bint find(self) except -1:
         cdef const keys_t *keys = &self.search.keys.fields
         cdef cnp.npy_intp blocks = blocks_of(keys.size)
-        cdef uint64_t[BLOCKS] first_bits
+        cdef uint64_t[BATCH >> 6] first_bits
         if keys.rule.character_width == 0 and (not keys.rule.is_ordered or keys.width < 4):
             return False
         self.bits = first_bits
-        if self.mark(0, min(blocks, BLOCKS)) == RISES | FALLS:
+        if self.mark(0, min(blocks, BATCH >> 6)) == RISES | FALLS:
             return False
         self.run_starts = cnp.PyArray_EMPTY(1, &blocks, cnp.NPY_UINT64, 0)
         self.bits = <uint64_t *>cnp.PyArray_DATA(self.run_starts)
         self.units = blocks
         self.chunks = chunk_count(blocks, self.search.copy_threads, 64 * keys.width)
         self.run(self.search.copy_threads)
-        if self.rises and self.falls:
+        if self.seen[RISES | FALLS] or self.seen[RISES] and self.seen[FALLS]:
             return False
         # If each NaN is a group, descending keys have no direction: the reverse of several NaN
         # would be in the wrong order.
-        self.direction = 1 if not self.falls else 0 if keys.rule.nan_unequal else -1
+        self.direction = 1 if not self.seen[FALLS] else 0 if keys.rule.nan_unequal else -1
         self.set_first_occurrences(self.run_starts)
         return True
 
@@ -96,11 +95,7 @@ cdef class Presorted(Groups):
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Mark the first key of each group, while all keys ascend, or all descend."""
-        cdef uint8_t seen = self.mark(self.begin(k), self.begin(k + 1))
-        if seen & RISES:
-            fs_mark(&self.rises)
-        if seen & FALLS:
-            fs_mark(&self.falls)
+        fs_mark(&self.seen[self.mark(self.begin(k), self.begin(k + 1))])
 
     cdef uint8_t mark(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         """Write the bits of blocks `block` to stop - 1. Returns 0, RISES, FALLS or both; if both,
@@ -120,7 +115,7 @@ cdef class Presorted(Groups):
             done = 0
             if block < whole and not keys.rule.nan_unequal:
                 done = level.mark_changes[width == 8](
-                    keys.data + block * 64 * width, min(whole - block, BLOCKS),
+                    keys.data + block * 64 * width, min(whole - block, BATCH >> 6),
                     keys.rule.significant, keys.rule.limit, keys.rule.order_map, &last,
                     &self.bits[block], &seen)
             if done == 0:       # a partial block, -0.0, NaN, or each NaN is a group

@@ -8,7 +8,7 @@ from libc.string cimport memset
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.hash_table cimport batch_t
-from fastsel._unique.keys cimport BLOCKS, canonical, keys_t, load_word
+from fastsel._unique.keys cimport BATCH, canonical, keys_t, load_word
 from fastsel._core.scratch cimport alloc
 
 cdef extern from "hashing.h" nogil:
@@ -18,7 +18,6 @@ cdef extern from "hashing.h" nogil:
 
 cdef enum:
     RECENT_SLOTS = 1 << FS_RECENT_BITS
-    COUNTED_BYTES = 2 * 4       # of a slot if keys are counted: an id, and a count
 
 cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
     """The factor of fs_recent_slot. Its top bit is set, so that key 1 is not in slot 0."""
@@ -31,7 +30,7 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
     """Find which of the n <= BATCH keys from start on are not recent. Writes their positions, minus
     start, and returns their number. Keys behind the last full block count as not recent; slots gets
     the slot of each other key."""
-    cdef uint64_t[BLOCKS] bits
+    cdef uint64_t[BATCH >> 6] bits
     cdef Py_ssize_t count = n & 63
     bits[n >> 6 if count else 0] = (<uint64_t>1 << count) - 1
     count += level.mark_not_recent[keys.width == 8](
@@ -43,7 +42,7 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
 
 cdef inline void *new_recent(const keys_t *keys, bint counted) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
-    cdef size_t size = (keys.width + (COUNTED_BYTES if counted else 0)) << FS_RECENT_BITS
+    cdef size_t size = (keys.width + 2 * sizeof(uint32_t) * counted) << FS_RECENT_BITS
     cdef void *recent = alloc(size)
     if recent != NULL:
         memset(recent, 0, size)

@@ -10,8 +10,7 @@ from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
-    AHEAD, BATCH, Keys, canonical, fs_hash_bytes, keeps_words, keys_t, load_word,
-    write_ordered_keys)
+    AHEAD, BATCH, Keys, keeps_words, keys_t, load_word, load_words, write_ordered_keys)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
@@ -42,12 +41,16 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
     cdef char *items = <char *>scratch.alloc(drawn * keys.width)
     cdef uint64_t nan = keys.rule.nan
     cdef Py_ssize_t changes = 0, unequal = 0
+    cdef keys_t sampled = keys[0]
     cdef sorter_t sorter
     drawn = min(drawn, max_drawn)
     draw(keys.data, keys.size, keys.width, drawn, 0, items, &changes)
-    words_of(keys, items, drawn, words)
     if keys.rule.is_ordered:
+        write_ordered_keys(keys, items, drawn, words)
         nan = ordered_key_of(keys.rule.order_map, nan)
+    else:
+        sampled.data = items
+        load_words(&sampled, 0, drawn, words)
     try:
         if sorter_start(&sorter, sizeof(uint64_t), drawn, False) != 0:
             raise MemoryError()
@@ -59,28 +62,13 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
         unequal += 1
     sample.mostly_nan = keys.rule.is_ordered and 2 * unequal >= drawn
     unequal = unequal if keys.rule.nan_unequal else 0
-    sample.groups = estimate(
-        keys, words, drawn - unequal, unequal, changes, sample)
+    sample.groups = estimate(keys, words, drawn - unequal, unequal, changes, sample)
     memset(sample.windows, 0, sizeof(sample.windows))
     sample.scale = 0
     if keys.rule.is_ordered and keys.unequal == NULL:
         sample.scale = scale_of(keys, words, drawn - unequal)
         find_windows(keys, words, drawn - unequal, sample)
     return 0
-
-
-cdef void words_of(const keys_t *keys, const char *items, Py_ssize_t n,
-                   uint64_t *words) noexcept nogil:
-    """The ordered keys of n items; without an order, their words or hashes."""
-    cdef Py_ssize_t j
-    if keys.rule.is_ordered:
-        write_ordered_keys(keys, items, n, words)
-    elif keys.is_word:
-        for j in range(n):
-            words[j] = canonical(&keys.rule, load_word(items + j * keys.width, keys.width))
-    else:
-        for j in range(n):
-            words[j] = fs_hash_bytes(items + j * keys.width, keys.width, keys.seed, keys.factor)
 
 
 cdef void draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,

@@ -16,7 +16,7 @@ from libc.string cimport memcmp, memset
 
 from fastsel._core.parallel cimport chunk_count, scan
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport new_intp, new_memory, new_u16, new_u32, new_u64, new_u8
+from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
 from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_cells_t, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, Keys, is_unequal, load_words, write_ordered_keys
@@ -29,7 +29,6 @@ cdef enum:
     # For each part, PER_PART keys are sampled, so that the standard deviation of its size is 25 %,
     # and the table has about PER_PART cells.
     PER_PART = 16
-    SEVERAL_LIMITS = MAX_PARTS  # of a cell, instead of a part
     AT_ONCE = 8             # keys that are looked up in the tree at once; divides BATCH
 
 
@@ -123,7 +122,8 @@ cdef class ScatterByValue(Scatter):
     """
     cdef uint64_t[::1] limits     # between the parts, ascending, with the gap closed
     cdef fs_cells_t cells
-    cdef uint16_t[::1] cell_parts  # by cell: the part of its keys, or SEVERAL_LIMITS
+    # By cell: the part of its keys; MAX_PARTS if the cell has several limits.
+    cdef uint16_t[::1] cell_parts
     cdef uint64_t[MAX_PARTS] tree  # of the limits; node 1 is the root
     cdef int depth
 
@@ -192,7 +192,7 @@ cdef class ScatterByValue(Scatter):
         self.cells.shift = max(0, bit_length(reach) - bit_length(PER_PART * n))
         self.cells.last = (reach >> self.cells.shift) + 1
         width = <uint64_t>1 << self.cells.shift
-        self.cell_parts = new_u16(self.cells.last + 1)
+        self.cell_parts = new_memory(self.cells.last + 1, sizeof(uint16_t), b"H")
         self.cell_parts[0] = 0
         for cell in range(1, <Py_ssize_t>self.cells.last + 1):
             low = limits[0] + (<uint64_t>(cell - 1) << self.cells.shift)
@@ -203,7 +203,7 @@ cdef class ScatterByValue(Scatter):
             # frequent key, and would move away from it.
             while m < n and limits[m] - low < width + (m > k):
                 m += 1
-            self.cell_parts[cell] = <uint16_t>(m if m - k <= 1 else SEVERAL_LIMITS)
+            self.cell_parts[cell] = <uint16_t>(m if m - k <= 1 else MAX_PARTS)
             k = m
         return 0
 
@@ -235,7 +235,7 @@ cdef class ScatterByValue(Scatter):
             part = cell_parts[cell_of[j]]
             parts[j] = <uint8_t>part
             positions[m] = <uint8_t>j
-            m += part == SEVERAL_LIMITS
+            m += part == MAX_PARTS
         if m == 0:
             return
         for j in range(m):
@@ -338,18 +338,14 @@ cdef class WriteParts(ScatterKeyPass):
                     out[entry + j] = <wide_t>words[j]
                 for j in range(n if with_positions else 0):
                     positions[entry + j] = <uint32_t>(start + j)
-            elif with_positions:
+            else:
                 for j in range(n):
                     p = part_of[start + j]
                     entry = next_entry[p]
                     next_entry[p] = entry + 1
                     out[entry] = <wide_t>words[j]
-                    positions[entry] = <uint32_t>(start + j)
-            else:
-                for j in range(n):
-                    p = part_of[start + j]
-                    out[next_entry[p]] = <wide_t>words[j]
-                    next_entry[p] += 1
+                    if with_positions:
+                        positions[entry] = <uint32_t>(start + j)
             start += n
 
 

@@ -14,17 +14,17 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
-from fastsel._core.parallel cimport Job, scan
+from fastsel._core.parallel cimport CHUNKS_PER_THREAD, Job, scan
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport Scratch, alloc, free
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.groups cimport L2_BYTES, Groups, Request, Search, values_at
+from fastsel._unique.groups cimport CACHE_BYTES, L2_BYTES, Groups, Request, Search, values_at
 from fastsel._unique.keys cimport keys_t, restore_bits
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
-    UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free, sorter_start,
-    sorter_t, whole_is_faster, word_kind)
+    PART_KEYS, UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free,
+    sorter_start, sorter_t, whole_is_faster, word_kind)
 from fastsel._unique.sample cimport sample_t
 from fastsel._unique.scatter cimport (
     MAX_PARTS, Scatter, new_scatter_by_value, read_back, scatter_keys)
@@ -32,12 +32,10 @@ from fastsel._unique.scatter cimport (
 cnp.import_array()
 
 cdef enum:
-    PART_KEYS = 4096              # minimum average size of parts, in keys
     # Where NumPy's sort is fast and no positions are needed, NumPy sorts each part in place. More
     # parts than the threads need cost more in the scatter than they save in the sort. With fewer
     # than MIN_WHOLE_PARTS, a CPU waits for the count that it has just written. A part has about
     # MAX_ALONE_KEYS keys at most, so that signals are handled in time.
-    PARTS_PER_THREAD = 4
     MIN_WHOLE_PARTS = 16
     MAX_LONE_KEYS = 1 << 18       # one thread sorts up to MAX_LONE_KEYS keys in pieces of one part
     # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
@@ -56,7 +54,6 @@ cdef enum:
     # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
     # than the key before it.
     KEYS_PER_FALL = 64
-    MIN_ROOM = 1 << 22            # bytes that the sorters of all threads may always have together
     MAX_PART_KEYS = 1 << 26       # longer parts would delay the handling of signals
 
 
@@ -154,7 +151,7 @@ cdef class Sorting(Groups):
         self.sorts_whole = at_once or not with_positions and whole_is_faster()
         if self.sorts_whole:
             parts = min(parts, max(
-                MIN_WHOLE_PARTS, PARTS_PER_THREAD * threads, size // MAX_ALONE_KEYS))
+                MIN_WHOLE_PARTS, CHUNKS_PER_THREAD * threads, size // MAX_ALONE_KEYS))
         if at_once or threads == 1 and size <= MAX_LONE_KEYS:
             parts = 1
         self.chunks = max(1, min(parts, size // PART_KEYS))
@@ -245,7 +242,7 @@ cdef class Sorting(Groups):
     cdef int sorter_threads(self) noexcept nogil:
         """The number of threads, at least one, whose sorters fit into the room for sorters. This
         room is 2.5 times the bytes of the keys, and a byte more per key with the inverse of keys of
-        4 bytes, less the bytes of the scatter and of run_starts; but at least MIN_ROOM."""
+        4 bytes, less the bytes of the scatter and of run_starts; but at least CACHE_BYTES / 2."""
         cdef Py_ssize_t size = self.search.keys.fields.size, width = self.search.keys.fields.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
         cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.key_positions != NULL)
@@ -258,7 +255,8 @@ cdef class Sorting(Groups):
             nbytes += sizeof(uint32_t) * self.longest
             if width == 4:
                 room += size
-        return <int>max(1, min(<Py_ssize_t>self.search.threads, max(MIN_ROOM, room) // nbytes))
+        room = max(room, CACHE_BYTES // 2)
+        return <int>max(1, min(<Py_ssize_t>self.search.threads, room // nbytes))
 
     # ---- the sort of a part -------------------------------------------------------------
 

@@ -118,11 +118,6 @@ cdef class StringPass(Job):
         return self.start + self.begin(k)
 
 
-cdef Py_ssize_t max_chunk_count(int threads) noexcept:
-    """The maximum number of chunks of a round."""
-    return chunk_count(ROUND_STRINGS, threads, STRING_BYTES)
-
-
 cdef inline bint load(const source_t *source, Py_ssize_t i,
                       characters_t *characters) noexcept nogil:
     """Load string i. Returns False if it is missing, or another object."""
@@ -243,7 +238,7 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     cdef MeasureStrings measure = MeasureStrings(strings)
     cdef WriteWords write = WriteWords(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
-    cdef Py_ssize_t k, max_chunks = max_chunk_count(threads)
+    cdef Py_ssize_t max_chunks = chunk_count(ROUND_STRINGS, threads, STRING_BYTES)
     cdef characters_t leader
     assert not measure.source.are_packed      # outside of a round, nobody holds the lock
     if not load(&measure.source, 0, &leader):
@@ -252,9 +247,7 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     measure.common_prefix[:] = leader.length
     if not measure.run_all_rounds(threads):
         return None
-    write.common_prefix = measure.common_prefix[0]
-    for k in range(max_chunks):
-        write.common_prefix = min(write.common_prefix, measure.common_prefix[k])
+    write.common_prefix = min(measure.common_prefix)
     # The bits of the largest character.
     write.bits = 21 if measure.has_width[4] else 16 if measure.has_width[2] else 8
     words = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)

@@ -20,8 +20,7 @@ cdef class Tables(Groups):
     cdef public Py_ssize_t max_groups  # a chunk's table does not grow for more groups than this
     cdef Py_ssize_t expected      # an estimate of the number of groups
     cdef bint with_ids            # the tables have ids
-    cdef bint skips_unequal       # keys that equal no other do not become groups
-    cdef Py_ssize_t key_blocks
+    cdef bint relabels            # the chunks replace ids by final ids
     cdef Py_ssize_t rounds
     cdef Memory memory            # of the tables
     cdef chunk_table_t *tables    # by chunk; after the merge, the first has all groups

@@ -20,7 +20,7 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_memory
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.groups cimport (
-    CACHE_BYTES, GROUP_BYTES, Groups, Request, Search, table_count, values_at)
+    CACHE_BYTES, COST, GROUP_BYTES, Groups, Request, Search, table_count, values_at)
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, batch_of, batch_t, succeeded, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_keys
@@ -40,8 +40,6 @@ cdef enum:
     # Lookups are faster in a table with more room. The room of one group pays for itself after
     # LOOKUPS_PER_GROUP lookups.
     LOOKUPS_PER_GROUP = 4
-    # Merging a group takes about as long as copying MERGED_BYTES.
-    MERGED_BYTES = 1024
 
 
 @cython.no_gc_clear               # __dealloc__ reads what self.memory owns
@@ -57,10 +55,9 @@ cdef class Tables(Groups):
         self.max_groups = 2 * max(self.expected, CACHE_BYTES // GROUP_BYTES // self.chunks)
         self.with_ids = (request.inverse or request.counts or not keys.is_word
                          or request.lookups and request.index)
-        self.skips_unequal = request.lookups and not request.inverse
-        self.key_blocks = blocks_of(size)
-        self.chunks = min(self.key_blocks, self.chunks)
-        self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 32 * max(8, keys.width))
+        self.units = blocks_of(size)
+        self.chunks = min(self.units, self.chunks)
+        self.rounds = chunk_count(self.units // self.chunks, 1, 32 * max(8, keys.width))
         self.memory = new_memory(self.chunks, sizeof(chunk_table_t), b"B")
         self.tables = <chunk_table_t *>self.memory.data
         memset(self.tables, 0, self.chunks * sizeof(chunk_table_t))
@@ -91,7 +88,7 @@ cdef class Tables(Groups):
         cdef Py_ssize_t groups = 0, k
         for k in range(step, self.chunks, 2 * step):
             groups += self.tables[k].table.length
-        return min(self.search.threads, choose_threads(groups * MERGED_BYTES))
+        return min(self.search.threads, choose_threads(2 * GROUP_BYTES * groups, COST))
 
     cpdef tuple finish(self, ranks):
         cdef const table_t *whole = &self.tables[0].table
@@ -114,28 +111,36 @@ cdef class Tables(Groups):
             while step > 1:
                 step //= 2
                 MapPairs(self, step).run(self.merge_threads(step))
-            RelabelChunks(self, 0).run_rounds(self.rounds, self.search.threads)
+            self.relabels = True
+            self.run_rounds(self.rounds, self.search.threads)
         return self.inverse, counts
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Add the keys that chunk k % chunks handles in round k // chunks to the chunk's table, and
-        write the chunk's inverse if it is requested."""
+        write the chunk's inverse if it is requested. At the end, replace the ids of the chunk's
+        table in the inverse by the final ids."""
         cdef const keys_t *keys = &self.search.keys.fields
         cdef chunk_table_t *chunk_table = &self.tables[k % self.chunks]
-        cdef Py_ssize_t room
+        cdef const Py_ssize_t *group_ids = chunk_table.group_ids
+        cdef Py_ssize_t *inverse = self.inverse_data
+        cdef Py_ssize_t start = self.first_key(k), stop = self.first_key(k + self.chunks), room, i
+        if self.relabels:
+            for i in range(start, stop):
+                inverse[i] = group_ids[inverse[i]]
+            return
         if k < self.chunks:
             room = max(keys.size, self.search.request.lookups // LOOKUPS_PER_GROUP)
             chunk_table.status = table_start(
                 &chunk_table.table, keys, self.with_ids, self.max_groups, 0,
                 min(min(self.expected, self.max_groups) + BATCH, room))
-            chunk_table.table.skips_unequal = self.skips_unequal
+            chunk_table.table.skips_unequal = (
+                self.search.request.lookups > 0 and not self.search.request.inverse)
         if chunk_table.status == 0:
-            fill(chunk_table, keys, self.first_key(k), self.first_key(k + self.chunks),
-                 self.search.request.counts, self.inverse_data)
+            fill(chunk_table, keys, start, stop, self.search.request.counts, inverse)
 
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil:
         """The first key that chunk k % chunks handles in round k // chunks."""
-        return min(round_start(self.key_blocks, self.chunks, self.rounds, k) * 64,
+        return min(round_start(self.units, self.chunks, self.rounds, k) * 64,
                    self.search.keys.fields.size)
 
     cdef Py_ssize_t worst_status(self) noexcept nogil:
@@ -156,14 +161,13 @@ cdef class Tables(Groups):
 
 
 cdef class TablePass(Job):
-    """A pass over the tables of the chunks, or over pairs of them."""
+    """A pass over pairs of the tables of the chunks."""
     cdef Tables state
-    cdef Py_ssize_t step              # distance of the two tables of a pair; 0: no pairs
+    cdef Py_ssize_t step              # distance of the two tables of a pair
 
     def __cinit__(self, Tables state, Py_ssize_t step):
-        self.state, self.step, self.chunks = state, step, state.chunks
-        if step:                      # the number of pairs
-            self.chunks = (state.chunks + step - 1) // (2 * step)
+        self.state, self.step = state, step
+        self.chunks = (state.chunks + step - 1) // (2 * step)
 
 
 cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start, Py_ssize_t stop,
@@ -374,14 +378,3 @@ cdef class MapPairs(TablePass):
         cdef Py_ssize_t g
         for g in range(chunk_table.table.length):
             chunk_table.group_ids[g] = whole[chunk_table.group_ids[g]]
-
-
-cdef class RelabelChunks(TablePass):
-    """Replace the group ids of the inverse, which are those of the chunk's table, by the final
-    ids."""
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t *group_ids = self.state.tables[k % self.chunks].group_ids
-        cdef Py_ssize_t *inverse = self.state.inverse_data
-        cdef Py_ssize_t i
-        for i in range(self.state.first_key(k), self.state.first_key(k + self.chunks)):
-            inverse[i] = group_ids[inverse[i]]

@@ -25,8 +25,6 @@ cnp.import_array()
 cdef enum:
     # A chunk has room for one key outside of the window in MAX_OUTSIDE_SHARE keys.
     MAX_OUTSIDE_SHARE = 7
-    # The chunks' counts of a word have 32 bits, and so have fewer keys.
-    MAX_CHUNK_KEYS = 1 << 31
 
 
 cdef class WindowTable(Job):
@@ -59,7 +57,7 @@ cdef class WindowTable(Job):
         # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
         if has_bits:
             self.chunks = max(1, min(self.chunks, size * width // (5 * self.entry_blocks)))
-        self.chunks = max(self.chunks, size // MAX_CHUNK_KEYS + 1)
+        self.chunks = max(self.chunks, (size >> 31) + 1)    # a chunk's counts have 32 bits
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * width)
         self.key_chunks = chunk_count(self.key_blocks, threads, 64 * (width + sizeof(Py_ssize_t)))
         tables = self.chunks * self.entry_blocks
