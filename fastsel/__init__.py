@@ -56,13 +56,7 @@ from fastsel._sets._isin import isin
 from fastsel._sets._remap import remap
 from fastsel._sets._sets import intersect1d, setdiff1d, setxor1d, union1d
 from fastsel._unique._group_indices import GroupIndices, group_indices
-from fastsel._unique._unique import (
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
+from fastsel._unique._unique import unique, unique_all, unique_counts, unique_inverse, unique_values
 from fastsel._version import __version__
 
 __all__ = [

@@ -218,10 +218,7 @@ FORMS = (
     ),
     selection_form("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
     selection_form(
-        "boolean_mask",
-        lambda f, w: f.boolean_mask(w.array, w.mask),
-        "mask",
-        note="NumPy: a[mask]",
+        "boolean_mask", lambda f, w: f.boolean_mask(w.array, w.mask), "mask", note="NumPy: a[mask]"
     ),
     Form("unique", lambda f, w: f.unique(w.array)),
     Form(

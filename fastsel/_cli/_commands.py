@@ -12,14 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import fastsel
-from fastsel._cli._bench import (
-    FUNCTIONS,
-    Form,
-    Row,
-    cells_of,
-    geometric_means,
-    measure,
-)
+from fastsel._cli._bench import FUNCTIONS, Form, Row, cells_of, geometric_means, measure
 from fastsel._cli._chart import check_chart_file, draw_speed_ups
 from fastsel._cli._progress import show_line, with_progress
 from fastsel._cli._run import run

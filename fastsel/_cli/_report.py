@@ -189,11 +189,7 @@ class Report:
 
 
 def compare(
-    name: str,
-    call_numpy: Callable[[], Any],
-    arguments: dict[str, Any],
-    result: Any,
-    tally: Tally,
+    name: str, call_numpy: Callable[[], Any], arguments: dict[str, Any], result: Any, tally: Tally
 ) -> None:
     """Call NumPy's function, add its time to the tally, and compare its result."""
     start = perf_counter_ns()

@@ -249,10 +249,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     order = _memory_order(array, array_mask.ndim)
     is_in_memory_order = order == [*range(array.ndim)]
     result = _compress(
-        array_mask,
-        array if is_in_memory_order else array.transpose(order),
-        0,
-        array_mask.ndim,
+        array_mask, array if is_in_memory_order else array.transpose(order), 0, array_mask.ndim
     )
     if result is None:
         return array[_for_numpy(array_mask)]

@@ -31,12 +31,7 @@ def remap(
 ) -> NDArray[Scalar]: ...
 @overload
 def remap(
-    a: ArrayLike,
-    keys: ArrayLike,
-    values: ArrayLike,
-    *,
-    default: ArrayLike = ...,
-    out: None = None,
+    a: ArrayLike, keys: ArrayLike, values: ArrayLike, *, default: ArrayLike = ..., out: None = None
 ) -> NDArray[Any]: ...
 @overload
 def remap(

@@ -33,13 +33,7 @@ from fastsel.dask._positions import (
 from fastsel.dask._remap import remap
 from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
-from fastsel.dask._unique import (
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
+from fastsel.dask._unique import unique, unique_all, unique_counts, unique_inverse, unique_values
 
 __all__ = [
     "GroupIndices",

@@ -30,9 +30,7 @@ TYPES_WITHOUT_KERNEL = {
 
 
 def onnxruntime_session(
-    model: onnx.ModelProto | str | os.PathLike[str] | bytes,
-    options: Any = None,
-    **kwargs: Any,
+    model: onnx.ModelProto | str | os.PathLike[str] | bytes, options: Any = None, **kwargs: Any
 ) -> onnxruntime.InferenceSession:
     """An ``onnxruntime.InferenceSession`` whose NonZero and Unique accept more types.
 
