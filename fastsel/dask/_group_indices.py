@@ -7,6 +7,7 @@ from typing import NamedTuple, SupportsIndex
 import dask.array as da
 
 from fastsel.dask._blocks import DaskArrayLike
+from fastsel.dask._groups import Rule
 from fastsel.dask._unique import outputs_of
 
 
@@ -68,5 +69,6 @@ def group_indices(
     >>> values, indices, offsets
     (array([1, 2, 3]), array([1, 3, 0, 2]), array([0, 1, 2, 4]))
     """
-    found = outputs_of(ar, axis, split_every, partitions, equal_nan, sorted, grouped=True)
+    rule = Rule(False, equal_nan, sorted, inverse=True, counts=True, grouped=True)
+    found = outputs_of(ar, axis, split_every, partitions, rule)
     return GroupIndices(found["values"], found["indices"], found["offsets"])

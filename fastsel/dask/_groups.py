@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     sorted: bool
     inverse: bool
     counts: bool
-    smallest_nan: bool  # the smallest NaN represents all NaN, instead of the first one
+    smallest_nan: bool = False  # the smallest NaN represents all NaN, instead of the first one
     grouped: bool = False  # the positions of all items are wanted, group after group
 
     def unique(self, values, **options):

@@ -238,11 +238,8 @@ def unique(
     >>> inverse.chunks, values.chunks
     (((2, 2),), ((nan,),))
     """
-    found = outputs_of(
-        *(ar, axis, split_every, partitions, equal_nan, sorted),
-        inverse=return_inverse,
-        counts=return_counts,
-    )
+    rule = Rule(False, equal_nan, sorted, return_inverse, return_counts)
+    found = outputs_of(ar, axis, split_every, partitions, rule)
     if inverse_dtype is not None:
         inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")
         if return_inverse:
@@ -357,11 +354,10 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
     return unique(x, equal_nan=False, sorted=False)
 
 
-def outputs_of(
-    ar, axis, split_every, partitions, equal_nan, sorted, inverse=False, counts=False, grouped=False
-):
-    """The outputs of unique or, if `grouped`, of group_indices: a dict of dask arrays by name. It
-    has an array `counts` that cannot be computed if neither `counts` nor `grouped` is true."""
+def outputs_of(ar, axis, split_every, partitions, rule):
+    """The outputs of unique or, if `rule.grouped`, of group_indices: a dict of dask arrays by name.
+    It has an array `counts` that cannot be computed if `rule.counts` is false. The rule has the
+    caller's flags as they are, and `rows` and `smallest_nan` are not yet set."""
     x = checked_array("ar", ar)
     axis = _checked_axis(x, axis)
     _check_at_least("split_every", split_every, 2)
@@ -369,17 +365,11 @@ def outputs_of(
         _check_at_least("partitions", partitions, 1)
     if axis is not None:
         x = bands("ar", np.moveaxis(x, axis, 0), whole_rows=True)
-    elif grouped:
+    elif rule.grouped:
         x = one_axis("ar", x if x.ndim else x.reshape(1))
-    rule = Rule(
-        rows=axis is not None,
-        equal_nan=bool(equal_nan),
-        sorted=bool(sorted),
-        inverse=bool(inverse or grouped),
-        counts=bool(counts or grouped),
-        grouped=grouped,
-        smallest_nan=bool(x.dtype.kind == "c" and axis is None and sorted and equal_nan),
-    )
+    rule = Rule(*map(bool, rule))
+    merges_nan = x.dtype.kind == "c" and axis is None and rule.sorted and rule.equal_nan
+    rule = rule._replace(rows=axis is not None, smallest_nan=merges_nan)
     found = _outputs(x, rule, split_every, partitions)
     if axis is not None:
         found["values"] = np.moveaxis(found["values"], 0, axis)
