@@ -46,18 +46,13 @@ class BlockGroups(NamedTuple):
     counts: np.ndarray | None  # None if not requested
 
 
-class Leaf(NamedTuple):
-    """The groups of a block, for the inverse of the whole array."""
+class Numbered(NamedTuple):
+    """The groups of several sources, or of one block, for the inverse."""
 
     groups: BlockGroups
-    codes: np.ndarray  # the inverse of the block, in the smallest unsigned integers
-
-
-class Merged(NamedTuple):
-    """The merged groups of several sources, for the inverse."""
-
-    groups: BlockGroups
-    new_numbers: list  # for each source, the numbers of its groups among the merged groups
+    # For each source, the numbers of its groups among these groups. A block is one source, and its
+    # items have the numbers, in the smallest unsigned integers.
+    numbers: list
 
 
 class Ordered(NamedTuple):
@@ -77,7 +72,7 @@ class Parted(NamedTuple):
 
 
 def leaf(block, location, rule):
-    """The BlockGroups of one block, with positions in the whole array; for the inverse, a Leaf."""
+    """The BlockGroups of a block, with positions in the whole array; for the inverse, Numbered."""
     values, index, *rest = rule.unique(
         block,
         return_index=True,
@@ -89,12 +84,12 @@ def leaf(block, location, rule):
     groups = BlockGroups(values, index, rest[-1] if rule.counts else None)
     if not rule.inverse:
         return groups
-    return Leaf(groups, rest[0].astype(np.min_scalar_type(max(len(index) - 1, 0))))
+    return Numbered(groups, [rest[0].astype(np.min_scalar_type(max(len(index) - 1, 0)))])
 
 
 def merge(parts, rule):
     """The union of the BlockGroups of several sources, in order of first occurrence (with
-    `smallest_nan`, NaN come last); for the inverse, Merged."""
+    `smallest_nan`, NaN come last); for the inverse, Numbered."""
     values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
     order = _representatives_first(values, index, rule.smallest_nan)
     merged_values, first_indices, inverse = rule.unique(
@@ -110,7 +105,7 @@ def merge(parts, rule):
     if not rule.inverse:
         return groups
     ends = np.cumsum([len(part.index) for part in parts])[:-1]
-    return Merged(groups, np.split(new_numbers, ends))
+    return Numbered(groups, np.split(new_numbers, ends))
 
 
 def _representatives_first(values, index, smallest_nan):
@@ -154,9 +149,10 @@ def final_numbers(ordered, sizes, k):
     return ordered.numbers + first
 
 
-def numbers_of_source(numbers, merged, k):
-    """The final numbers of the groups of source k, from those of the merged groups."""
-    return look_up(numbers, merged.new_numbers[k])
+def numbers_of_source(numbers, numbered, k):
+    """The final numbers of the groups of source k, or with k=0 of the items of a block, from those
+    of the `numbered` groups."""
+    return fastsel.gather_nd(numbers, numbered.numbers[k][..., np.newaxis])
 
 
 def numbers_of_undivided(parted, numbers):
@@ -165,12 +161,6 @@ def numbers_of_undivided(parted, numbers):
     result = np.empty(len(parted.order), np.intp)
     result[parted.order] = joined(numbers)
     return result
-
-
-def inverse_of_block(numbers, leaf):
-    """For each item of a block, the final number of its group, from the final numbers of the
-    block's groups."""
-    return look_up(numbers, leaf.codes)
 
 
 def grouped_block(inverse, location):
@@ -206,10 +196,6 @@ def offsets_of(ordered, totals, k):
     preceded by 0. The partitions have `totals` items."""
     ends = np.cumsum(ordered.groups.counts, dtype=np.intp) + sum(totals[:k])
     return ends if k else np.append(np.intp(0), ends)
-
-
-def look_up(numbers, codes):
-    return fastsel.gather_nd(numbers, codes[..., np.newaxis])
 
 
 def sample(groups, count):

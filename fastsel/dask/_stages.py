@@ -75,7 +75,7 @@ class Graph:
 
     def keys_of_groups(self, step, keys):
         """Keys of tasks that return BlockGroups alone; for the inverse, the tasks of `keys`
-        return a Leaf or Merged."""
+        return Numbered."""
         if not self.rule.inverse:
             return keys
         get = operator.attrgetter("groups")
@@ -166,7 +166,8 @@ class Graph:
         for add_numbers_tasks in reversed(self.functions_of_stages):
             numbers = add_numbers_tasks(numbers)
         return [
-            task(_groups.inverse_of_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
+            task(_groups.numbers_of_source, *pair, k=0)
+            for pair in zip(numbers, self.leaves, strict=True)
         ]
 
     def group_indices_tasks(self, ordered):

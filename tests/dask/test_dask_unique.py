@@ -262,7 +262,7 @@ def test_codes_of_the_inverse_have_the_smallest_width():
     rule = _groups.Rule(False, True, True, True, True, False)
     for groups, size in ((1, 1), (256, 1), (257, 2), (65536, 2), (65537, 4)):
         leaf = _groups.leaf(np.arange(groups), _blocks.Location((0,), (groups,)), rule)
-        assert leaf.codes.dtype.itemsize == size
+        assert leaf.numbers[0].dtype.itemsize == size
 
 
 NAN_OBJECTS = np.array([np.nan, 0, 2, np.nan, 2, 0, 4, 7, 5, 7] * 4, object)
