@@ -14,6 +14,7 @@ groups).
 """
 
 import operator
+from itertools import chain
 
 from fastsel.dask import _groups
 from fastsel.dask._blocks import blocks, locations, task
@@ -84,30 +85,14 @@ class Graph:
     def merge_neighbours(self, group_keys, level, split_every):
         """Merge up to `split_every` neighbours in each task; returns the keys of the new groups."""
         runs = [group_keys[k : k + split_every] for k in range(0, len(group_keys), split_every)]
-        merged = [
-            self.add("merge", (level, k), task(_groups.merge, run, rule=self.rule))
-            for k, run in enumerate(runs)
-        ]
-
-        def add_numbers_tasks(numbers):
-            return [
-                self.add(
-                    "numbers",
-                    (level, k, member),
-                    task(_groups.numbers_of_source, numbers[k], merged[k], k=member),
-                )
-                for k, run in enumerate(runs)
-                for member in range(len(run))
-            ]
-
-        self.functions_of_stages.append(add_numbers_tasks)
-        return self.keys_of_groups("merge", merged)
+        merged, numbers_by_run = self.merge_runs(f"merge{level}", runs)
+        self.functions_of_stages.append(lambda numbers: [*chain(*numbers_by_run(numbers))])
+        return merged
 
     def exchange(self, group_keys, level, divide, borders, partitions):
         """Divide groups into ranges by the function `divide`, and merge each range; returns the
         keys of the merged groups."""
         step = f"exchange{level}"
-        ranges = range(partitions)
         parted = [
             self.add(f"{step}-part", (k,), task(divide, key, borders, partitions=partitions))
             for k, key in enumerate(group_keys)
@@ -117,36 +102,40 @@ class Graph:
                 self.add(f"{step}-piece", (k, p), task(_groups.one_part, key, k=p))
                 for k, key in enumerate(parted)
             ]
-            for p in ranges
+            for p in range(partitions)
         ]
-        merged = [
-            self.add(f"{step}-merge", (p,), task(_groups.merge, pieces[p], rule=self.rule))
-            for p in ranges
-        ]
+        merged, numbers_by_range = self.merge_runs(f"{step}-merge", pieces)
 
         def add_numbers_tasks(numbers):
+            numbers_by_source = zip(*numbers_by_range(numbers), strict=True)
             return [
-                self.add(
-                    f"{step}-numbers",
-                    (k,),
-                    task(
-                        _groups.numbers_of_undivided,
-                        key,
-                        [
-                            self.add(
-                                f"{step}-back",
-                                (p, k),
-                                task(_groups.numbers_of_source, numbers[p], merged[p], k=k),
-                            )
-                            for p in ranges
-                        ],
-                    ),
-                )
-                for k, key in enumerate(parted)
+                self.add(f"{step}-numbers", (k,), task(_groups.numbers_of_undivided, key, [*parts]))
+                for k, (key, parts) in enumerate(zip(parted, numbers_by_source, strict=True))
             ]
 
         self.functions_of_stages.append(add_numbers_tasks)
-        return self.keys_of_groups(f"{step}-merge", merged)
+        return merged
+
+    def merge_runs(self, step, runs):
+        """Merge each run of groups in one task. Returns the keys of the merged groups, and a
+        function: it takes the keys of tasks that return their numbers, adds tasks that return the
+        numbers of the groups of each member of a run, and returns their keys, run by run."""
+        merged = [
+            self.add(step, (k,), task(_groups.merge, run, rule=self.rule))
+            for k, run in enumerate(runs)
+        ]
+
+        def numbers_by_run(numbers):
+            find = _groups.numbers_of_source
+            return [
+                [
+                    self.add(f"{step}-members", (k, m), task(find, numbers[k], merged[k], k=m))
+                    for m in range(len(run))
+                ]
+                for k, run in enumerate(runs)
+            ]
+
+        return self.keys_of_groups(step, merged), numbers_by_run
 
     def arrange(self, group_keys):
         """Put groups into their final order; returns the keys of tasks that return Ordered."""
