@@ -87,22 +87,28 @@ def isin(
     if axis is not None:
         tests = checked_array("test_elements", test_elements)
         axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
-        if axis is not None:
-            few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
-            fastsel.isin(*few, kind=kind, axis=0)  # raises the errors of kind and of the dtypes
-            return _isin_of_slices(x, tests, axis, bool(invert))
-    if isinstance(test_elements, da.Array):
-        tests = unique(checked_array("test_elements", test_elements), sorted=False)
+    if axis is not None:
+        few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
+        fastsel.isin(*few, kind=kind, axis=0)  # raises the errors of kind and of the dtypes
+        x, tests = _converted(x, tests)
+        x = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
+        tests = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
     else:
-        tests = one_block("test_elements", np.asarray(test_elements).ravel())
-    _numpy.isin(stand_in(x).ravel()[:0], stand_in(tests), kind=kind)
-    _check_comparison(x.dtype, tests.dtype)
-    name = f"fastsel-isin-{tokenize(x.name, tests.name, bool(invert), kind)}"
+        if isinstance(test_elements, da.Array):
+            tests = unique(checked_array("test_elements", test_elements), sorted=False)
+        else:
+            tests = one_block("test_elements", np.asarray(test_elements).ravel())
+        _numpy.isin(stand_in(x).ravel()[:0], stand_in(tests), kind=kind)
+        _check_comparison(x.dtype, tests.dtype)
+    axes = x.ndim if axis is None else 1
+    options = {"invert": bool(invert), "kind": kind, "axis": None if axis is None else 0}
+    name = f"fastsel-isin-{tokenize(x.name, tests.name, options)}"
+    tests_key = (tests.name, *(0,) * tests.ndim)
     tasks = {
-        (name, *block): task(_isin_block, key, (tests.name, 0), invert=bool(invert), kind=kind)
+        (name, *block[:axes]): task(fastsel.isin, key, tests_key, **options)
         for block, key in blocks(x).items()
     }
-    return array_of(name, tasks, x.chunks, bool, x, tests)
+    return array_of(name, tasks, x.chunks[:axes], bool, x, tests)
 
 
 @overload
@@ -337,10 +343,6 @@ def setxor1d(
     return _of_distinct(fastsel.setxor1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 
-def _isin_block(block, tests, **options):
-    return fastsel.isin(block, tests, **options)
-
-
 def _check_comparison(one, other):
     """Raise a TypeError for two dtypes whose items NumPy's isin compares in their common dtype if
     there are many tests, but each by ``==`` if there are few: each block would have its own
@@ -366,21 +368,6 @@ def _converted(x, y):
     otherwise as they are. NumPy's functions of items, except union1d, convert distinct items."""
     dtype = np.result_type(x.dtype, y.dtype)
     return [a.astype(dtype) for a in (x, y)] if dtype.char in "SUT" else [x, y]
-
-
-def _isin_of_slices(x, tests, axis, invert):
-    """isin of slices: blocks have whole slices, and the task of each block has all distinct
-    tests."""
-    x, tests = _converted(x, tests)
-    rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
-    distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
-    name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"
-    tests_key = blocks(distinct)[(0,) * distinct.ndim]
-    tasks = {
-        (name, block[0]): task(_isin_block, key, tests_key, invert=invert, axis=0)
-        for block, key in blocks(rows).items()
-    }
-    return array_of(name, tasks, rows.chunks[:1], bool, rows, distinct)
 
 
 def _of_distinct(function, dtype, axis, *arrays):
