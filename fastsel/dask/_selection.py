@@ -192,7 +192,13 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
             mask = mask.rechunk(x.chunks[:axes])
         if axes > 1 and any(map(unknown, x.chunks[:axes] + mask.chunks)):
             x, mask = bands("a", x, axes), bands("mask", mask)
-            mask = _with_shape_check(mask, x)
+            if mask.numblocks != x.numblocks[:axes]:
+                raise ValueError(
+                    "mask must have the same chunks as a, where sizes are unknown: got "
+                    f"{mask.numblocks} and {x.numblocks[:axes]} chunks; compute_chunk_sizes() "
+                    "finds the sizes"
+                )
+            mask = _checked_by(_check_block_shape, mask, x)
         mask = one_axis("mask", mask)
     else:
         mask = mask.ravel()
@@ -214,22 +220,17 @@ def _check_mask_shape(x, mask):
             )
 
 
-def _with_shape_check(mask, x):
-    """The mask, for blocks of unknown sizes. Each of its tasks raises an IndexError if the block of
-    `x` has another shape along the leading axes."""
-    if mask.numblocks != x.numblocks[: mask.ndim]:
-        raise ValueError(
-            "mask must have the same chunks as a, where sizes are unknown: got "
-            f"{mask.numblocks} and {x.numblocks[: mask.ndim]} chunks; compute_chunk_sizes() finds "
-            "the sizes"
-        )
-    name = f"fastsel-mask-{tokenize(mask.name, x.name)}"
-    rest = (0,) * (x.ndim - mask.ndim)
+def _checked_by(check, mask, other, **options):
+    """The mask. Each of its tasks calls `check` with its block and the block of `other` at the same
+    place; `check` raises an error or returns the block of the mask. `other` may have more axes, of
+    which the first block counts, or be 0-d."""
+    name = f"fastsel-checked-{tokenize(check.__name__, mask.name, other.name, options)}"
+    rest = (0,) * (other.ndim - mask.ndim)
     tasks = {
-        (name, *block): task(_check_block_shape, key, (x.name, *block, *rest))
+        (name, *block): task(check, key, (other.name, *(block + rest)[: other.ndim]), **options)
         for block, key in blocks(mask).items()
     }
-    return array_of(name, tasks, mask.chunks, bool, mask, x)
+    return array_of(name, tasks, mask.chunks, mask.dtype, mask, other)
 
 
 def _check_block_shape(mask, block):
@@ -311,20 +312,9 @@ def _fitted(condition, sizes, size, axis):
         return condition
     kept = rechunked(condition[:size], (sizes,))
     if condition.shape[0] > size:
-        kept = _with_check_beyond(kept, count_nonzero(condition[size:]), axis)
+        beyond = count_nonzero(condition[size:])
+        kept = _checked_by(_check_beyond, kept, beyond, axis=axis, size=size)
     return kept
-
-
-def _with_check_beyond(condition, count_beyond, axis):
-    """The condition. Each of its tasks raises an IndexError if `count_beyond`, the number of items
-    that select beyond the axis, is not 0."""
-    name = f"fastsel-fitted-{tokenize(condition.name, count_beyond.name, axis)}"
-    options = {"axis": axis, "size": len(condition)}
-    tasks = {
-        (name, *block): task(_check_beyond, key, (count_beyond.name,), **options)
-        for block, key in blocks(condition).items()
-    }
-    return array_of(name, tasks, condition.chunks, condition.dtype, condition, count_beyond)
 
 
 def _check_beyond(block, count_beyond, axis, size):
