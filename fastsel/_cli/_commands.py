@@ -79,13 +79,8 @@ def bench(options: argparse.Namespace) -> int:
         sizes = plotted_sizes(size) if options.plot else [size]
         # One workload per name: the arrays of forms for which NumPy is slow have at most
         # SLOW_ITEMS, so that workloads of greater sizes have the same names.
-        workloads = list(
-            {
-                (workload.name, *workload.only): workload
-                for size in sizes
-                for workload in embedded_workloads(size)
-            }.values()
-        )
+        made = (workload for size in sizes for workload in embedded_workloads(size))
+        workloads = list({(workload.name, *workload.only): workload for workload in made}.values())
     cells = cells_of(workloads, options.op)
     show_line("")
     if not cells:
