@@ -152,7 +152,7 @@ def _gathered(data, rows, batch, depth, in_memory):
                 where = np.unravel_index(number, grid)
                 key = (f"fetch-{name}", number, *block, *tail)
                 source = (data.name, *block[:batch], *map(int, where), *tail)
-                tasks[key] = task(_fetch, source, (_rows_of, located, number))
+                tasks[key] = task(fastsel.gather_nd, source, (_rows_of, located, number))
                 parts.append(key)
             tasks[(name, *block, *tail)] = task(
                 _assembled,
@@ -216,10 +216,6 @@ def _checked_rows(indices, target):
 
 def _rows_of(located, number):
     return located.rows[located.slice_of(number)]
-
-
-def _fetch(block, rows):
-    return fastsel.gather_nd(block, rows)
 
 
 def _assembled(located, parts, numbers, tail_shape, dtype):

@@ -118,7 +118,7 @@ def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array
     x = checked_array("a", a)
     dtype = _checked_dtype(dtype, (math.prod(x.shape),))
     x, graph, name = _call_on_each_band("flatnonzero", x, _flatnonzero_in_block, dtype)
-    return _as_one_array(x, graph, name, "all", _itself, dtype)
+    return _as_one_array(x, graph, name, "all", np.asarray, dtype)
 
 
 def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
@@ -155,7 +155,7 @@ def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     x = checked_array("a", a)
     dtype = _checked_dtype(dtype, x.shape)
     x, graph, name = _call_on_each_band("argwhere", x, _argwhere_in_block, dtype)
-    return _as_one_array(x, graph, name, "all", _itself, dtype, (x.ndim,))
+    return _as_one_array(x, graph, name, "all", np.asarray, dtype, (x.ndim,))
 
 
 def nonzero_coordinates(
@@ -312,10 +312,6 @@ def _as_one_array(x, graph, name, part, get, dtype, row_shape=()):
     tasks = [(get, (name, k)) for k in range(x.npartitions)]
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
     return output(graph, name, part, tasks, chunks, dtype)
-
-
-def _itself(result):
-    return result
 
 
 def _count_along_in_block(block, axes):
