@@ -398,27 +398,20 @@ def _outputs(x, rule, split_every, partitions):
         if partitions is None
         else graph.merge_by_partitions(partitions)
     )
-    by_group = graph.group_indices_tasks(last) if rule.grouped else None
-    inverse_tasks = graph.inverse_tasks(last) if rule.inverse and not by_group else []
-    tasks = layer(name, graph.tasks, x)
-
-    def of_groups(part, dtype, shape=()):
-        get = operator.attrgetter(f"groups.{part}")
-        chunks = ((np.nan,) * len(last), *((size,) for size in shape))
-        return output(tasks, name, part, [(get, key) for key in last], chunks, dtype)
-
-    found = {
-        "values": of_groups("values", x.dtype, x.shape[1:] if rule.rows else ()),
-        "index": of_groups("index", np.intp),
-        "counts": of_groups("counts", np.intp),
+    groups = (np.nan,) * len(last)
+    rows = [(size,) for size in x.shape[1:]] if rule.rows else []
+    parts = {
+        part: ([(operator.attrgetter(f"groups.{part}"), key) for key in last], (groups, *rest))
+        for part, rest in {"values": rows, "index": (), "counts": ()}.items()
     }
-    if by_group:
-        sizes = x.shape[:1] if len(last) == 1 else (np.nan,) * len(last)
-        for part, chunks, part_tasks in zip(
-            ("indices", "offsets"), (sizes, (np.nan,) * len(last)), by_group, strict=True
-        ):
-            found[part] = output(tasks, name, part, part_tasks, (chunks,), np.intp)
+    if rule.grouped:
+        indices, offsets = graph.group_indices_tasks(last)
+        parts["indices"] = indices, (x.shape[:1] if len(last) == 1 else groups,)
+        parts["offsets"] = offsets, (groups,)
     elif rule.inverse:
-        chunks = x.chunks[:1] if rule.rows else x.chunks
-        found["inverse"] = output(tasks, name, "inverse", inverse_tasks, chunks, np.intp)
-    return found
+        parts["inverse"] = graph.inverse_tasks(last), x.chunks[:1] if rule.rows else x.chunks
+    found = layer(name, graph.tasks, x)  # copies the tasks, so it follows the calls that add some
+    return {
+        part: output(found, name, part, tasks, chunks, x.dtype if part == "values" else np.intp)
+        for part, (tasks, chunks) in parts.items()
+    }
