@@ -11,26 +11,17 @@ from fastsel._unique.pieces import subnormals_are_zero
 def exclusive_numbers(one, other):
     """The ascending numbers that are in exactly one of two arrays of a dtype. NaN equals no NaN of
     the other array."""
-    return (_by_merge if _can_merge(one.dtype) else _by_counts)(one, other)
-
-
-def _can_merge(dtype):
-    """Does _by_merge serve this dtype of numbers, dates or times? C has no float16, a bool that is
-    true may have any bits, and the CPU may take subnormal floats for 0."""
-    return dtype.char not in "?e" and not (dtype.kind == "f" and subnormals_are_zero())
-
-
-def _by_counts(one, other):
-    both = np.concatenate((unique(one), unique(other)))
-    values, counts = unique(both, return_counts=True, equal_nan=False)
-    return values[counts == 1]
-
-
-def _by_merge(one, other):
+    dtype = one.dtype
+    # exclusive_or does not take these: C has no float16, a bool that is true may have any bits, and
+    # the CPU may take subnormal floats for 0.
+    if dtype.char in "?e" or (dtype.kind == "f" and subnormals_are_zero()):
+        both = np.concatenate((unique(one), unique(other)))
+        values, counts = unique(both, return_counts=True, equal_nan=False)
+        return values[counts == 1]
     numbers, nans = zip(*map(_distinct_numbers, (one, other)), strict=True)
-    word = np.int64 if one.dtype.kind in "mM" else one.dtype
+    word = np.int64 if dtype.kind in "mM" else dtype
     threads = _threads.for_bytes(sum(values.nbytes for values in numbers))
-    result = exclusive_or(*(values.view(word) for values in numbers), one.dtype, threads)
+    result = exclusive_or(*(values.view(word) for values in numbers), dtype, threads)
     return np.concatenate((result, *nans)) if any(map(len, nans)) else result
 
 
