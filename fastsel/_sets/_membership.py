@@ -17,6 +17,7 @@ from fastsel._unique._unique import unique
 from fastsel._unique.decimals import integers_of, table_threads
 from fastsel._unique.groups import CACHE_BYTES, COST, GROUP_BYTES, Request, Search
 from fastsel._unique.tables import Tables
+from fastsel._unique.window import WindowTable
 
 # A hash table of MAX_GROUPS groups fits the cache.
 MAX_GROUPS = CACHE_BYTES // GROUP_BYTES
@@ -367,7 +368,8 @@ def by_window(items, tests, output, invert):
         # Items that are no decimals equal no test: they become NaN, and NaN equals nothing.
         items, has_nan = integers_of(items, search.scale, True, threads), True
         threads = table_threads(size, window, threads)
-    return look_up_in_window(items, tests, window, limit, has_nan, threads, output, invert)
+    table = WindowTable(tests, window, positions, 0, threads)
+    return look_up_in_window(items, table, limit, has_nan, output, invert)
 
 
 def pieces(size):

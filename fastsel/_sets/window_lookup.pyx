@@ -23,17 +23,19 @@ cdef enum:
     MAX_OUTSIDE = 16          # different tests outside of the window
 
 
-def look_up_in_window(Keys items not None, Keys tests not None, object window not None,
-                      uint64_t limit, bint has_nan, int threads, Output output, bint invert):
+def look_up_in_window(Keys items not None, WindowTable table not None, uint64_t limit,
+                      bint has_nan, Output output, bint invert):
     """Which items are among the tests, as bool; or the result of `output`, if it is not None. None
     if too many tests are outside of the window, and a window of all tests has more than `limit`
     entries.
 
-    Items and tests are Keys: words of one rule, at least one item and one test. window is as for
-    WindowTable. If has_nan, the word nan of the rule never matches. With an output there are fewer
-    than 2^32 tests: otherwise positions wrap around. `invert` applies to bool.
+    The tests are the keys of the table, which is not filled yet; it has first positions if, and
+    only if, there is an output. The items, at least one, are words of the same rule. If has_nan,
+    the word nan of the rule never matches. With an output there are fewer than 2^32 tests:
+    otherwise positions wrap around. `invert` applies to bool.
     """
-    cdef WindowTable table = WindowTable(tests, window, output is not None, 0, threads)
+    cdef Keys tests = table.keys
+    cdef int threads = table.threads
     cdef LookUpEntries job
     cdef window_t window_of_all
     cdef uint64_t entry                 # of nan; it may lie beyond the table
@@ -47,8 +49,9 @@ def look_up_in_window(Keys items not None, Keys tests not None, object window no
             <uint64_t>-1 >> (64 - 8 * tests.fields.width))
         if not 0 < window_of_all.entries <= limit:
             return None
-        return look_up_in_window(items, tests, (window_of_all.base, window_of_all.entries), 0,
-                                 has_nan, threads, output, invert)
+        table = WindowTable(tests, (window_of_all.base, window_of_all.entries),
+                            output is not None, 0, threads)
+        return look_up_in_window(items, table, 0, has_nan, output, invert)
     entry = ordered_key_of(tests.fields.rule.order_map, tests.fields.rule.nan) - table.window.base
     has_nan = has_nan and entry < table.window.entries
     if output is not None:
