@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from fastsel._core import _memory, _threads, parallel, scratch
+from fastsel._core import _gate, _memory, _threads, parallel, scratch
 from fastsel._simd import levels
 from fastsel._version import __version__
 
@@ -59,12 +59,7 @@ def _warn_of_unknown_variables():
 
 _warn_of_unknown_variables()
 if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "neon", "v3", "v4"):
-    warnings.warn(
-        "FASTSEL_CPU must be base, neon, v3 or v4, got "
-        f"{os.environ['FASTSEL_CPU']!r}; it is ignored",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    _gate.warn_ignored("FASTSEL_CPU", "base, neon, v3 or v4", os.environ["FASTSEL_CPU"])
 
 
 # Functions by the name under which show_config shows what they return.

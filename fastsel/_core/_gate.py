@@ -4,6 +4,7 @@ import array
 import importlib
 import operator
 import sys
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -215,6 +216,12 @@ def tiny(array):
         or -(2**31) < array.strides[0] < 2**31
         or array.size == 0
     )
+
+
+def warn_ignored(name, accepted, value):
+    """Warn that an environment variable has a value that is ignored."""
+    message = f"{name} must be {accepted}, got {value!r}; it is ignored"
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def integer(name, value):

@@ -6,9 +6,8 @@ import math
 import numbers
 import os
 import threading
-import warnings
 
-from fastsel._core import scratch
+from fastsel._core import _gate, scratch
 
 DEFAULT_MB = 64.0
 
@@ -116,11 +115,7 @@ def _from_environment():
     try:
         return _checked(float(text))
     except ValueError:
-        warnings.warn(
-            f"FASTSEL_KEEP_MB must be a number of at least 0, got {text!r}; it is ignored",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        _gate.warn_ignored("FASTSEL_KEEP_MB", "a number of at least 0", text)
         return DEFAULT_MB
 
 

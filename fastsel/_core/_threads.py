@@ -7,7 +7,6 @@ import contextvars
 import math
 import os
 import threading
-import warnings
 from collections.abc import Iterator
 from typing import SupportsIndex
 
@@ -184,11 +183,7 @@ def _from_environment(name):
     count = int(first) if first.isdecimal() else 0
     if count < 1 or (count > MAX_THREADS and not of_openmp):
         accepted = "of at least 1" if of_openmp else f"from 1 to {MAX_THREADS}"
-        warnings.warn(
-            f"{name} must be a whole number {accepted}, got {text!r}; it is ignored",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        _gate.warn_ignored(name, f"a whole number {accepted}", text)
         return None
     return min(count, MAX_THREADS)
 

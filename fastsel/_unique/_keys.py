@@ -4,11 +4,10 @@ differ. NaN may have the same key without being equal (nan_unequal, Keys.unequal
 import functools
 import os
 import random
-import warnings
 
 import numpy as np
 
-from fastsel._core import _dtypes, _threads
+from fastsel._core import _dtypes, _gate, _threads
 from fastsel._unique.canonical import are_canonical, canonical_keys
 from fastsel._unique.keys import Keys, Rule
 
@@ -20,11 +19,7 @@ def _seeds():
     if text.isdecimal():
         source = random.Random(int(text))
     elif text:
-        warnings.warn(
-            f"FASTSEL_HASH_SEED must be a whole number, got {text!r}; it is ignored",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        _gate.warn_ignored("FASTSEL_HASH_SEED", "a whole number", text)
     factor = source.getrandbits(64) | 1
     while not _spreads(factor):
         factor = source.getrandbits(64) | 1
