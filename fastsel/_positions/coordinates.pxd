@@ -1,6 +1,6 @@
 """Passes over a bitmask; see coordinates.pyx."""
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from fastsel._core.parallel cimport Job
 from fastsel._positions.bitmask cimport Bitmask
@@ -12,7 +12,6 @@ cdef class BitmaskPass(Job):
     cdef const Py_ssize_t[::1] offsets    # set bits before each chunk, then the total
 
     cdef void read(self, Bitmask mask) noexcept
-    cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil
 
 
 cpdef cnp.ndarray flat(Bitmask mask, int threads)

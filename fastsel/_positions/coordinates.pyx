@@ -59,13 +59,14 @@ cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_
 
 cpdef cnp.ndarray flat(Bitmask mask, int threads):
     """The indices of the set bits, ascending, as a new intp array."""
-    cdef WriteIndices job
+    cdef WriteCoordinates job
     cdef cnp.npy_intp total = mask.count()
     cdef cnp.ndarray out = new_result(total, cnp.NPY_INTP)
     if total:
-        job = WriteIndices()
+        job = WriteCoordinates()
         job.read(mask)
-        job.out = <intptr_t *>cnp.PyArray_DATA(out)
+        job.out, job.width = <char *>cnp.PyArray_DATA(out), sizeof(intptr_t)
+        job.hit_step = job.axes.ndim = job.is_whole = 1
         job.run(threads)
     return out
 
@@ -75,20 +76,6 @@ cdef class BitmaskPass(Job):
         """Set up the pass over a mask."""
         self.bits, self.offsets = mask.bits, mask.offsets
         self.units, self.chunks = mask.bits.shape[0], mask.offsets.shape[0] - 1
-
-    cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil:
-        """Write the indices of the set bits of chunk k."""
-        cdef Py_ssize_t block = self.begin(k), blocks = self.begin(k + 1) - block
-        cdef Py_ssize_t hits = self.offsets[k + 1] - self.offsets[k]
-        level.write(&self.bits[block], blocks, block * 64, is_sparse(hits, blocks), out, hits)
-
-
-cdef class WriteIndices(BitmaskPass):
-    cdef intptr_t *out
-
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        if self.offsets[k] < self.offsets[k + 1]:
-            self.write_indices(k, self.out + self.offsets[k])
 
 
 # ---- row starts --------------------------------------------------------------------------
@@ -269,12 +256,12 @@ cdef class WriteCoordinates(BitmaskPass):
     cdef Py_ssize_t width             # bytes of a coordinate, 4 or 8
     cdef Py_ssize_t hit_step          # in coordinates
     cdef Py_ssize_t axis_step
-    cdef strided_t axes               # ndim and shape; the other fields are 0
+    cdef strided_t axes               # ndim and shape (flat: only ndim); other fields are 0
     cdef bint is_whole                # axes has all axes of more than one index; False: unknown
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t inner = self.axes.shape[self.axes.ndim - 1]
-        cdef Py_ssize_t blocks = self.begin(k + 1) - self.begin(k)
+        cdef Py_ssize_t block = self.begin(k), blocks = self.begin(k + 1) - block
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
         if hits == 0:               # bits may be set all the same, if truncate emptied the chunk
@@ -282,7 +269,8 @@ cdef class WriteCoordinates(BitmaskPass):
         if self.width == 4:
             self.write_divided(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
         elif self.hit_step == 1 and self.axes.ndim == 1 and self.is_whole:
-            self.write_indices(k, <intptr_t *>self.out + offset)
+            level.write(&self.bits[block], blocks, block * 64, sparse,
+                        <intptr_t *>self.out + offset, hits)
         elif self.hit_step == 1 and inner >= LONG_ROW and hits // ROW_HITS >= blocks * 64 // inner:
             self.write_rows(k, sparse, <intptr_t *>self.out + offset)
         else:
