@@ -119,24 +119,15 @@ def gather_nd(
     if not _dtypes.movable(data.dtype):
         return _gather_objects(data, indices, batch_dims, depth, shape, out)
     if out is None:
-        return _gather_new(data, indices, batch_dims, shape)
+        # Check and copy in one pass: if a check fails, the result is discarded.
+        return _checked(data, indices, batch_dims, results.empty(shape, data.dtype))
     return _gather_into(out, data, indices, batch_dims, depth)
-
-
-def _gather_new(data, indices, batch_dims, shape):
-    """Check and copy in one pass: if a check fails, the result is discarded."""
-    result = results.empty(shape, data.dtype)
-    threads = _threads.for_bytes(result.nbytes + indices.nbytes, cost=2)
-    fault = gather.gather(data, indices, batch_dims, result, threads)
-    if fault is not None:
-        raise _out_of_bounds(fault, data, indices, batch_dims)
-    return result
 
 
 def _gather_into(out, data, indices, batch_dims, depth):
     """Check all indices, then write to `out`. If `out` is not C-contiguous or may overlap `data`,
     the kernel writes to a new array, which is copied to `out`."""
-    offsets = _checked_offsets(data, indices, batch_dims)
+    offsets = _checked(data, indices, batch_dims)
     as_is = out.flags.c_contiguous and not np.may_share_memory(out, data)
     result = out if as_is else np.empty(out.shape, out.dtype)
     threads = _threads.for_bytes(result.nbytes + offsets.nbytes, cost=2)
@@ -150,7 +141,7 @@ def _gather_objects(data, indices, batch_dims, depth, shape, out):
     """gather_nd for items with references or of itemsize 0: the kernel checks the indices, and
     NumPy copies the items."""
     data = np.ascontiguousarray(data)
-    offsets = _checked_offsets(data, indices, batch_dims)
+    offsets = _checked(data, indices, batch_dims)
     if data.itemsize and 0 not in shape:
         slices = data.reshape(-1, *data.shape[batch_dims + depth :])
         offsets //= slices.strides[0]
@@ -163,12 +154,21 @@ def _gather_objects(data, indices, batch_dims, depth, shape, out):
     return out
 
 
-def _checked_offsets(data, indices, batch_dims):
-    threads = _threads.for_bytes(indices.nbytes)
-    offsets, fault = gather.offsets(data, indices, batch_dims, threads)
-    if fault is not None:
-        raise _out_of_bounds(fault, data, indices, batch_dims)
-    return offsets
+def _checked(data, indices, batch_dims, out=None):
+    """Check all indices. Returns `out` with the slices; if it is None, the byte offset in `data` of
+    each index row."""
+    nbytes, cost = (indices.nbytes, 1) if out is None else (out.nbytes + indices.nbytes, 2)
+    threads = _threads.for_bytes(nbytes, cost)
+    out, fault = gather.gather(data, indices, batch_dims, out, threads)
+    if fault is None:
+        return out
+    row, column, value = fault
+    position = (*map(int, np.unravel_index(row, indices.shape[:-1])), column)
+    axis = batch_dims + column
+    raise IndexError(
+        f"index {value} at position {position} of indices is out of bounds for axis {axis} of "
+        f"data with size {data.shape[axis]}"
+    )
 
 
 def _integer_rows(indices):
@@ -224,13 +224,3 @@ def _checked_depth(data, indices, batch_dims):
             f"batch_dims), got {depth}: indices has shape {indices.shape}{advice}"
         )
     return depth
-
-
-def _out_of_bounds(fault, data, indices, batch_dims):
-    row, column, value = fault
-    position = (*map(int, np.unravel_index(row, indices.shape[:-1])), column)
-    axis = batch_dims + column
-    return IndexError(
-        f"index {value} at position {position} of indices is out of bounds for axis {axis} of "
-        f"data with size {data.shape[axis]}"
-    )

@@ -78,7 +78,7 @@ def gather_nd(data, indices):
     out = new_array(ndim, shape, <cnp.dtype>cnp.PyArray_DESCR(data))
     if rows * depth > 2 * thresholds.small_items or rows * slice.width > MAX_BYTES:
         n = choose_threads(cnp.PyArray_NBYTES(out) + cnp.PyArray_NBYTES(indices), COST)
-        return out if gather(data, indices, 0, out, <int>n) is None else None
+        return out if gather(data, indices, 0, out, <int>n)[1] is None else None
     index, width = <const char *>cnp.PyArray_DATA(indices), depth * cnp.PyArray_ITEMSIZE(indices)
     target = <char *>cnp.PyArray_DATA(out)
     for row in range(0, rows, ROWS):
@@ -101,31 +101,23 @@ cdef inline bint lie_side_by_side(cnp.ndarray indices) noexcept:
 
 
 def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
-           cnp.ndarray out not None, int threads):
+           cnp.ndarray out, int threads):
     """Check indices and copy slices to out in one pass. out is C-contiguous and shares no memory
-    with the other arrays.
+    with the other arrays. If it is None, only check indices: then out becomes a new array, which
+    has the byte offset in data of each index row.
 
-    indices is aligned, native and of an integer type. Returns None if all indices are within
-    bounds. Otherwise returns (row, axis, value) of the first index that is out of bounds, and may
-    have written a part of out.
+    indices is aligned, native and of an integer type. Returns (out, None) if all indices are within
+    bounds. Otherwise returns out, of which a part may have been written, and (row, axis, value) of
+    the first index that is out of bounds.
     """
     cdef GatherRows job = GatherRows()
     job.describe_arrays(data, indices, batch_dims)
-    job.offsets, job.out = None, <char *>cnp.PyArray_DATA(out)
-    return first_fault(job, threads)
-
-
-def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
-            int threads):
-    """Check indices. Returns (offsets, fault): the byte offset in data of each index row, and the
-    fault as gather returns it, or None."""
-    cdef GatherRows job = GatherRows()
-    cdef cnp.npy_intp length
-    job.describe_arrays(data, indices, batch_dims)
-    length = job.rows.size
-    result = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-    job.offsets, job.out = result, NULL
-    return result, first_fault(job, threads)
+    if out is None:
+        job.offsets = out = cnp.PyArray_EMPTY(
+            1, <cnp.npy_intp *>&job.rows.size, cnp.NPY_INTP, 0)
+    else:
+        job.offsets, job.out = None, <char *>cnp.PyArray_DATA(out)
+    return out, first_fault(job, threads)
 
 
 def copy(cnp.ndarray data not None, int first_axis, const Py_ssize_t[::1] offsets not None,
