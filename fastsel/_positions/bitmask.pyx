@@ -123,14 +123,13 @@ cdef Py_ssize_t pack_blocks(const strided_t *items, const truth_t *truth, Py_ssi
     cdef cursor_t cursor
     cdef Py_ssize_t width = truth.itemsize, n, filled, length, total = 0
     cdef Py_ssize_t left = min(stop * 64, items.size) - block * 64
-    if is_run(items, width) and bits != NULL:
-        return pack_run(level, truth, items.data + block * 64 * width, width, left, bits)
     if is_run(items, width):
         while left > 0:
-            total += pack_run(level, truth, items.data + block * 64 * width, width,
-                              min(left, 64 * COUNTED_BLOCKS), scratch)
+            n = left if bits != NULL else min(left, 64 * COUNTED_BLOCKS)
+            total += pack_run(level, truth, items.data + block * 64 * width, width, n,
+                              bits if bits != NULL else scratch)
             block += COUNTED_BLOCKS
-            left -= 64 * COUNTED_BLOCKS
+            left -= n
         return total
     # Items of other layouts become flags first, across the ends of their rows.
     seek(&cursor, items, block * 64)
@@ -242,38 +241,31 @@ cdef int tile_axis(const strided_t *items) noexcept nogil:
     """The axis along which tiles are read, which is not the last axis; -1 if tiles do not pay, or
     if rows are too long for chunks of MIN_ROWS rows."""
     cdef int axis, closest = -1, inner = items.ndim - 1
-    cdef Py_ssize_t stride, smallest = distance(items, inner)
+    cdef Py_ssize_t stride, smallest = distance(items, inner), before = 1, rows = 0
     if items.size == 0 or items.shape[inner] < MIN_COLUMNS:
         return -1
     for axis in range(inner):
-        stride = distance(items, axis)
+        stride, before = distance(items, axis), before * items.shape[axis]
         if 0 < stride < smallest and items.shape[axis] >= TILE:
-            closest, smallest = axis, stride
-    if closest >= 0 and items.size >> CHUNK_BITS > count_rows(items, closest) // MIN_ROWS:
+            closest, smallest, rows = axis, stride, before
+    if items.size >> CHUNK_BITS > rows // MIN_ROWS:
         return -1           # rows are so long that a chunk would have fewer than MIN_ROWS
     return closest
 
 
-cdef inline Py_ssize_t count_rows(const strided_t *items, int along) noexcept nogil:
-    """The number of rows. A row has the items at one position along the axes 0 ... along."""
-    cdef Py_ssize_t rows = items.size
-    cdef int axis
-    for axis in range(along + 1, items.ndim):
-        rows = rows // items.shape[axis]
-    return rows
-
-
 cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uint64_t[::1] bits,
                     int threads) except -1:
-    """Write the bits of all items, by tiles along an axis, which is not the last axis."""
+    """Write the bits of all items, by tiles along an axis, which is not the last axis. A row has
+    the items at one position along the axes 0 ... along."""
     cdef PackTiles job = PackTiles()
-    cdef Py_ssize_t rows = count_rows(items, along), step = 1
+    cdef Py_ssize_t rows, step = 1
     cdef int axis
     job.items, job.truth, job.along, job.bits = items[0], truth[0], along, bits
     job.side_by_side = truth.words == 1 and items.strides[along] == truth.width
     for axis in range(items.ndim - 1, -1, -1):
         job.steps[axis] = step
         step *= items.shape[axis]
+    rows = items.size // job.steps[along]
     # A chunk has the rows of TALL tiles; fewer rows if there would be fewer chunks than threads, or
     # chunks of more than 2^CHUNK_BITS items.
     job.chunks = max(1, rows // (TALL * TILE),
