@@ -42,8 +42,7 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
     job.counts = counts
     job.run_rounds(job.rounds, threads)
     if job.copies > 1:
-        add_copies(job.counts, job.size, threads)
-        counts = counts[:job.size].copy()     # a view would keep the memory of all copies
+        counts = counts.reshape(job.copies, job.size).sum(0)
     if len(remaining) > 1:
         counts = counts.reshape([cnp.PyArray_DIM(items, axis) for axis in remaining])
     if remaining != sorted(remaining):
@@ -265,22 +264,3 @@ cdef Py_ssize_t narrow_to_chunk(strided_t *view, int axis, Py_ssize_t chunks,
     view.shape[axis] = chunk_start(length, chunks, k + 1) - start
     view.size = view.size // max(1, length) * view.shape[axis]
     return start
-
-
-cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except -1:
-    """Add all copies of `size` > 0 counts to the first copy."""
-    cdef AddCopies job = AddCopies()
-    job.counts = counts
-    return job.run_units(size, counts.shape[0] // size * sizeof(Py_ssize_t), threads)
-
-
-cdef class AddCopies(Job):
-    """Add all copies of the counts to the first copy; chunks are ranges of the counts."""
-    cdef Py_ssize_t[::1] counts
-
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t[::1] counts = self.counts
-        cdef Py_ssize_t copy, j
-        for copy in range(1, counts.shape[0] // self.units):
-            for j in range(self.begin(k), self.begin(k + 1)):
-                counts[j] += counts[copy * self.units + j]
