@@ -237,25 +237,20 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
             return library.boolean_mask(a, mask)
     bool_mask = _boolean(mask)
     array, array_mask = _gate.base_array(a), _gate.base_array(bool_mask)
-    if (
-        array is None
-        or array_mask is None
-        or array_mask.dtype != bool
-        or array_mask.ndim == 0
-        or array_mask.shape != array.shape[: array_mask.ndim]
-    ):
+    unfit = array is None or array_mask is None or array_mask.dtype != bool
+    if unfit or array_mask.ndim == 0 or array_mask.shape != array.shape[: array_mask.ndim]:
         indexed = hasattr(a, "__array_function__") and not isinstance(a, list | tuple)
         return (a if indexed else np.asarray(a))[_for_numpy(bool_mask)]
-    order = _memory_order(array, array_mask.ndim)
+    # The order of the axes in memory: the axes of the mask, then the others by decreasing stride.
+    leading = array_mask.ndim
+    trailing = sorted(range(leading, array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    order = [*range(leading), *trailing]
     is_in_memory_order = order == [*range(array.ndim)]
-    result = _compress(
-        array_mask, array if is_in_memory_order else array.transpose(order), 0, array_mask.ndim
-    )
+    source = array if is_in_memory_order else array.transpose(order)
+    result = _compress(array_mask, source, 0, leading)
     if result is None:
         return array[_for_numpy(array_mask)]
-    if not is_in_memory_order:
-        result = result.transpose(np.argsort(order[array_mask.ndim - 1 :]))
-    return result
+    return result if is_in_memory_order else result.transpose(np.argsort(order[leading - 1 :]))
 
 
 def _are_references(mask, a):
@@ -304,17 +299,13 @@ def _boolean(mask):
     return selects
 
 
-def _memory_order(array, leading):
-    """The axes of `array`: first the leading axes, then the others by decreasing stride."""
-    trailing = sorted(range(leading, array.ndim), key=lambda axis: -abs(array.strides[axis]))
-    return [*range(leading), *trailing]
-
-
 def _compress(mask, array, first, stop, out=None):
     """The slices that `mask` selects along axes first ... stop - 1; None if NumPy has to be called:
     also if the mask selects beyond the axes, and if a kernel cannot write to `out`."""
-    if out is not None and not _kernel_can_write(out, array, mask):
-        return None
+    if out is not None:
+        can_write = out.flags.c_contiguous and out.flags.writeable and out.dtype == array.dtype
+        if not can_write or np.may_share_memory(out, array) or np.may_share_memory(out, mask):
+            return None
     size = math.prod(array.shape[first:stop])
     if mask.size > size:
         mask = mask.ravel()
@@ -322,14 +313,3 @@ def _compress(mask, array, first, stop, out=None):
             return None
         mask = mask[:size]
     return selected_items.compress_axes(array, mask, first, stop, out)
-
-
-def _kernel_can_write(out, *inputs):
-    """Can a kernel write the result to `out` itself, if `out` has the shape of the result?"""
-    return (
-        type(out) is np.ndarray
-        and out.dtype == inputs[0].dtype
-        and out.flags.c_contiguous
-        and out.flags.writeable
-        and not any(np.may_share_memory(out, a) for a in inputs)
-    )
