@@ -159,12 +159,7 @@ def _cpu_name():
 def _variables():
     """The environment variables of OpenMP and fastsel that are set, each as name=value, and which
     of them fastsel does not have."""
-    names = [
-        name
-        for prefix in ("OMP_", PREFIX)
-        for name in sorted(os.environ)
-        if name.startswith(prefix)
-    ]
+    names = [n for prefix in ("OMP_", PREFIX) for n in sorted(os.environ) if n.startswith(prefix)]
     unknown = [f"(unknown: {name})" for name in names if _is_unknown(name)]
     return [f"{name}={os.environ[name]}" for name in names] + unknown
 

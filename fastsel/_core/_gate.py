@@ -15,7 +15,7 @@ from fastsel._core import _numpy
 # not an array (a duck array, a pandas Series, a generator, a subclass of list with its own
 # methods), base_array returns None. Its caller then calls the NumPy function, which applies NumPy's
 # rules, or converts the object.
-_CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
+_CONVERTED = frozenset({list, tuple, range, array.array, memoryview, np.memmap})
 
 # False if the interpreter runs without the GIL.
 HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -43,12 +43,9 @@ _ADAPTERS = {}
 
 
 def base_array(a):
-    """`a` as a base-class ndarray if it is one, a memmap, or of a class of _CONVERTED; otherwise
-    None."""
+    """`a` as a base-class ndarray if it is one, or of a class of _CONVERTED; otherwise None."""
     if type(a) is np.ndarray:
         return a
-    if type(a) is np.memmap:
-        return a.view(np.ndarray)
     if type(a) in _CONVERTED:
         return np.asarray(a)
     return None
