@@ -138,20 +138,14 @@ cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows
                             Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                             char *out) noexcept nogil:
     """copy_run_slices with one memcpy for each slice; later slices are prefetched."""
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t lines = min((width + LINE - 1) // LINE, LINES_AHEAD), line, i, j
     for i in range(rows):
         for j in range(n):
             if j + SLICES_AHEAD < n:
-                prefetch_slice(base + i * stride + offsets[j + SLICES_AHEAD], width)
+                for line in range(lines):     # the address may be invalid: a prefetch never fails
+                    fs_prefetch(base + i * stride + offsets[j + SLICES_AHEAD] + line * LINE)
             memcpy(out, base + i * stride + offsets[j], width)
             out += width
-
-
-cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept nogil:
-    """Prefetch a slice. Its address may be invalid: a prefetch never fails."""
-    cdef Py_ssize_t line
-    for line in range(min((width + LINE - 1) // LINE, LINES_AHEAD)):
-        fs_prefetch(slice + line * LINE)
 
 
 cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
