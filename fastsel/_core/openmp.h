@@ -159,23 +159,15 @@ static const char *fs_runtime(void)
     return dladdr((void *)omp_get_max_threads, &info) ? info.dli_fname : NULL;
 }
 
-/* Is the loaded runtime libgomp? Other runtimes have libgomp's functions too, and conda gives their
-   files the name of libgomp. But libgomp alone lacks __kmpc_fork_call. A runtime that cannot be
-   examined counts as libgomp. */
-static int fs_find_libgomp(void)
+/* Finds out whether the runtime is libgomp, creates the key of the pools, and installs the fork
+   handlers. Returns 0 if there was no error. Other runtimes have libgomp's functions too, and conda
+   gives their files the name of libgomp. But libgomp alone lacks __kmpc_fork_call. */
+static int fs_install_fork_handlers(void)
 {
     const char *file = fs_runtime();
     void *library = file == NULL ? NULL : dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    int is_libgomp = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
+    fs_is_libgomp = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
     if (library != NULL) dlclose(library);
-    return is_libgomp;
-}
-
-/* Finds out whether the runtime is libgomp, creates the key of the pools, and installs the fork
-   handlers. Returns 0 if there was no error. */
-static int fs_install_fork_handlers(void)
-{
-    fs_is_libgomp = fs_find_libgomp();
     return pthread_key_create(&fs_pool_key, fs_return_pool) ||
            pthread_atfork(fs_before_fork, NULL, fs_in_child);
 }

@@ -1,16 +1,9 @@
 /* fs_can_make: can the system create a number of threads now? An OpenMP runtime ends the process if
    the system refuses a thread. Not all limits can be read: RLIMIT_NPROC counts the user's threads
    in all containers, any parent cgroup may have a pids.max, and the address space and the kernel
-   have limits too. So fs_can_make creates the threads and ends them again. On Windows and in serial
-   builds, it creates no threads, and returns 1. */
+   have limits too. So fs_can_make creates the threads and ends them again. */
 #ifndef FASTSEL_THREAD_TRIAL_H
 #define FASTSEL_THREAD_TRIAL_H
-
-#if defined(_WIN32) || !defined(_OPENMP)
-
-static int fs_can_make(int threads) { return threads >= 0; }
-
-#else
 
 #include <ctype.h>
 #include <pthread.h>
@@ -49,13 +42,6 @@ static size_t fs_stack_bytes_of(const char *text)
     return number < (1ull << 40) >> shift ? (size_t)number << shift : 0;
 }
 
-/* The stack size that OMP_STACKSIZE, or else libgomp's GOMP_STACKSIZE, asks for; or 0. */
-static size_t fs_asked_stack_bytes(void)
-{
-    size_t asked = fs_stack_bytes_of(getenv("OMP_STACKSIZE"));
-    return asked ? asked : fs_stack_bytes_of(getenv("GOMP_STACKSIZE"));
-}
-
 static void *fs_wait_at_gate(void *argument)
 {
     fs_trial_t *trial = argument;
@@ -89,8 +75,9 @@ static int fs_can_make(int threads)
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     pthread_attr_t attributes;
     fs_trial_t *trials = calloc((size_t)threads + 1, sizeof(fs_trial_t));
-    size_t bytes = 0, asked = fs_asked_stack_bytes();
+    size_t bytes = 0, asked = fs_stack_bytes_of(getenv("OMP_STACKSIZE"));
     int made = 0, gone = 0;
+    if (!asked) asked = fs_stack_bytes_of(getenv("GOMP_STACKSIZE")); /* of libgomp */
     if ((asked && asked < FS_MIN_STACK_BYTES) || trials == NULL || pthread_attr_init(&attributes)) {
         free(trials);
         return 0;
@@ -111,5 +98,4 @@ static int fs_can_make(int threads)
     return gone == threads;
 }
 
-#endif
 #endif
