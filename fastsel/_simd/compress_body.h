@@ -143,13 +143,11 @@ FS_COMPRESS_BLOCK(64)
 #endif
 #undef FS_COMPRESS_BLOCK
 
-/* Level 4 compresses blocks of items of 1 or 2 bytes without a branch on the number of set bits,
+/* The contract is in level.h. compress_u*_block is called only if the capacity has room for 64 more
+   items; the last items are copied one by one, so that nothing is written beyond the capacity.
+   Level 4 compresses blocks of items of 1 or 2 bytes without a branch on the number of set bits,
    unless the capacity shows that most blocks have no set bit: then a branch saves reading their
    items. */
-#define FS_BRANCH_FREE(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
-
-/* The contract is in level.h. compress_u*_block is called only if the capacity has room for 64 more
-   items; the last items are copied one by one, so that nothing is written beyond the capacity. */
 #define FS_COMPRESS(width) \
     static void AT(compress_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
                                   char *out, ptrdiff_t capacity) \
@@ -159,8 +157,8 @@ FS_COMPRESS_BLOCK(64)
         ptrdiff_t b = 0; \
         FS_REQUIRE(AT(count)(bits, blocks) <= capacity); \
         FS_REQUIRE(end <= items || blocks == 0 || items + (64 * blocks - 63) * size <= out); \
-        if (FS_BRANCH_FREE(width) && capacity >= blocks >> 1) { \
-            for (; b < blocks && end - out >= FS_BLOCK_SLOTS * size; b++, items += 64 * size) { \
+        if (FS_LEVEL_NUMBER == 4 && width <= 16 && capacity >= blocks >> 1) { \
+            for (; b < blocks && end - out >= 64 * size; b++, items += 64 * size) { \
                 AT(compress_u##width##_block)(bits[b], items, out); \
                 out += FS_POPCOUNT(bits[b]) * size; \
             } \
@@ -172,7 +170,7 @@ FS_COMPRESS_BLOCK(64)
             if (n == 64) { \
                 memcpy(out, items, 64 * size); \
                 out += 64 * size; \
-            } else if (n >= FS_DENSE && end - out >= FS_BLOCK_SLOTS * size) { \
+            } else if (n >= FS_DENSE && end - out >= 64 * size) { \
                 AT(compress_u##width##_block)(w, items, out); \
                 out += n * size; \
             } else { \
@@ -182,5 +180,3 @@ FS_COMPRESS_BLOCK(64)
     }
 FS_FOR_WIDTHS(FS_COMPRESS)
 #undef FS_COMPRESS
-
-#undef FS_BRANCH_FREE

@@ -96,7 +96,6 @@ static const fs_level_t AT(fs_level) = {
 #undef FS_EACH_64
 #undef FS_VECTOR
 #undef FS_FOR_WIDTHS
-#undef FS_BLOCK_SLOTS
 #undef FS_DENSE
 #undef FS_POPCOUNT
 #undef FS_LEVEL

@@ -53,13 +53,6 @@
 /* fs_positions[m] has the positions of the set bits of the byte m, ascending, then zeros. */
 static uint8_t fs_positions[256][8];
 
-static inline void fs_fill_positions(void)
-{
-    for (int m = 0; m < 256; m++)
-        for (int k = 0, n = 0; k < 8; k++)
-            if (m >> k & 1) fs_positions[m][n++] = (uint8_t)k;
-}
-
 #define FS_JOIN_(a, b) a##_##b
 #define FS_JOIN(a, b) FS_JOIN_(a, b)
 #define AT(name) FS_JOIN(name, FS_LEVEL)
@@ -110,7 +103,9 @@ static const fs_level_t *fs_best_level(void)
     if (wish != NULL && strcmp(wish, "base") == 0) limit = 1;
     if (wish != NULL && strcmp(wish, "neon") == 0) limit = 2;
     if (wish != NULL && strcmp(wish, "v3") == 0) limit = 3;
-    fs_fill_positions();
+    for (int m = 0; m < 256; m++)
+        for (int k = 0, n = 0; k < 8; k++)
+            if (m >> k & 1) fs_positions[m][n++] = (uint8_t)k;
 #if FS_X86
     __builtin_cpu_init();
     if (limit >= 3 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&

@@ -25,11 +25,8 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* The slots that write_block and compress_u*_block may write, even if few bits are set. */
-#define FS_BLOCK_SLOTS 64
-
-/* write_block writes the indices of the set bits of w to out, which has FS_BLOCK_SLOTS slots; the
-   first bit has index first. */
+/* write_block writes the indices of the set bits of w to out; the first bit has index first. It may
+   write 64 slots, even if few bits are set. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -111,7 +108,7 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
     /* The CPU cannot predict the number of set bits, so words with 0 to 8 set bits take the same
        branches. If most words are 0, a branch is predicted, and saves the store. */
     uint64_t never_skip = !sparse;
-    for (; b < blocks && end - out >= FS_BLOCK_SLOTS; b++, first += 64) {
+    for (; b < blocks && end - out >= 64; b++, first += 64) {
         if ((bits[b] | never_skip) == 0) continue;
         AT(write_block)(bits[b], first, out);
         out += FS_POPCOUNT(bits[b]);
@@ -122,7 +119,7 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
         uint64_t w = bits[b];
         if (w == 0) continue;
         int n = FS_POPCOUNT(w);
-        if (FS_LEVEL_NUMBER < 4 && n >= FS_DENSE && end - out >= FS_BLOCK_SLOTS) {
+        if (FS_LEVEL_NUMBER < 4 && n >= FS_DENSE && end - out >= 64) {
             AT(write_block)(w, first, out);
             out += n;
         } else {
