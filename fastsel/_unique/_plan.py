@@ -29,7 +29,7 @@ FILTERED_GROUPS = 1000
 # without a sample, if the keys are not in order already: a sample would take longer than it saves.
 # Where NumPy's sort is fast, up to SORTED_AT_ONCE * UNSAMPLED_ITEMS keys are sorted without a
 # sample, if no output depends on the positions of keys.
-UNSAMPLED_ITEMS = 2000
+UNSAMPLED_ITEMS = 2048
 SORTED_AT_ONCE = 8
 
 # Up to MAX_FOR_NUMPY items, NumPy or Python is faster for dtypes whose items are not words: complex
@@ -108,10 +108,9 @@ def sorts_tail(search):
     """Does one fast sort find the values of a heavy tail? Other algorithms handle the frequent keys
     in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache, or if
     one key makes up nearly all of them; but not if a window has 99 % of the keys."""
-    if not (search.values_only and search.has_heavy_tail):
-        return False
     *wide, _, densest = search.windows
-    if search.window is not None and search.window in wide:
+    has_all = search.window is not None and search.window in wide
+    if has_all or not (search.values_only and search.has_heavy_tail):
         return False
     return (search.nbytes <= L2_BYTES or densest[1] == 1) and sorts_at_once(search)
 
