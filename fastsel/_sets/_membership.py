@@ -75,12 +75,11 @@ def numpy_is_faster(first, second):
     )
 
 
-def are_without_words(first, second, kinds="fc"):
-    """Are these complex numbers, long doubles or, with `kinds`, strings, of one dtype? Their keys
-    are not the words of numbers."""
+def are_without_words(first, second):
+    """Are these complex numbers or long doubles of one dtype? Their keys are no words."""
     dtype = first.dtype
     return (
-        dtype.kind in kinds
+        dtype.kind in "fc"
         and (dtype.kind != "f" or dtype.itemsize > 8)
         and dtype.isbuiltin != 2
         and dtype == second.dtype
@@ -94,7 +93,7 @@ def numpy_finds_values(first, second):
     words, if no bits of the result depend on which of equal items it has."""
     return (
         first.size + second.size <= _plan.MAX_FOR_NUMPY
-        and are_without_words(first, second, "fcSU")
+        and are_without_words(first, second)
         and _keys.have_one_form(first)
         and _keys.have_one_form(second)
     )

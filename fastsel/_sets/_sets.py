@@ -126,10 +126,9 @@ def intersect1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves all objects, and a few strings of fixed width. The
-    items that are in both arrays are copied, and the notes of `unique` apply to the copy. Without
-    `axis`, NumPy serves subclasses, and dtypes whose common dtype cannot hold all their integers
-    (int64 and uint64).
+    The notes of `isin` apply, but NumPy serves all objects. The items that are in both arrays are
+    copied, and the notes of `unique` apply to the copy. Without `axis`, NumPy serves subclasses,
+    and dtypes whose common dtype cannot hold all their integers (int64 and uint64).
 
     Examples
     --------
@@ -272,10 +271,9 @@ def setdiff1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves a few strings of fixed width, and all objects,
-    unless the objects of both arrays are all str, all bytes, or all bool, int or float. The items
-    that are not in `ar2` are copied, and the notes of `unique` apply to the copy. Without `axis`,
-    subclasses are passed to NumPy.
+    The notes of `isin` apply, but NumPy serves objects, unless those of both arrays are all str,
+    all bytes, or all bool, int or float. The items that are not in `ar2` are copied, and the notes
+    of `unique` apply to the copy. Without `axis`, subclasses are passed to NumPy.
 
     Examples
     --------
@@ -359,10 +357,10 @@ def setxor1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves all objects, and a few strings of fixed width. The
-    items that are in only one array are copied, and the notes of `unique` apply to the copy, or to
-    both arrays. Without `axis`, NumPy serves subclasses, and dtypes whose common dtype cannot hold
-    all their integers (int64 and uint64).
+    The notes of `isin` apply, but NumPy serves all objects. The items that are in only one array
+    are copied, and the notes of `unique` apply to the copy, or to both arrays. Without `axis`,
+    NumPy serves subclasses, and dtypes whose common dtype cannot hold all their integers (int64
+    and uint64).
 
     Examples
     --------
