@@ -92,7 +92,9 @@ cdef class Search:
         cdef const keys_t *keys = &self.keys.fields
         cdef const sample_t *sample
         cdef bint are_ordered = keys.rule.is_ordered and keys.unequal == NULL
-        if are_ordered and keys.width <= 2 and not keys.rule.nan_unequal:
+        cdef bint has_all = keys.width == 1 or keys.width == 2 and (
+            keys.rule.order_map[1] != 0 or not self.needs_group_ids)
+        if are_ordered and has_all and not keys.rule.nan_unequal:
             return ((0, 1 << 8 * keys.width),) * WINDOWS  # all words, without a sample
         if not are_ordered or not (keeps_words(&keys.rule) or self.scale):
             return ((0, 0),) * WINDOWS

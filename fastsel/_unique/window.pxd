@@ -55,22 +55,28 @@ cdef class EntryPass(Job):
 cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t n,
                               uint32_t *entries) noexcept nogil:
     """Write the entries of n <= 64 words. Returns whether a word is outside of the window; its
-    entry is the one behind the window. Each word of 1 or 2 bytes has an entry."""
+    entry is the one behind the window. Each byte and each float16 has an entry."""
     cdef word_t base = <word_t>table.base_word, length = <word_t>table.window.entries
     cdef word_t seen = 0
     cdef uint64_t[64] ordered
     cdef const keys_t *keys = &table.keys.fields
     cdef Py_ssize_t j
-    cdef uint32_t last = <uint32_t>length, high, entry
+    cdef uint32_t last = <uint32_t>table.window.entries, high, entry
     if word_t is uint8_t or word_t is uint16_t:
-        if table.are_integers:
+        if not table.are_integers:
+            level.ordered_keys[sizeof(word_t) - 1](
+                <const char *>words, n, &keys.rule.significant, keys.rule.order_map, ordered)
             for j in range(n):
-                entries[j] = <word_t>(words[j] - base)
+                entries[j] = <uint32_t>ordered[j]
             return False
-        level.ordered_keys[sizeof(word_t) - 1](
-            <const char *>words, n, &keys.rule.significant, keys.rule.order_map, ordered)
         for j in range(n):
-            entries[j] = <uint32_t>ordered[j]
+            seen |= words[j] - base
+            entries[j] = <word_t>(words[j] - base)
+        if word_t is uint16_t:
+            if seen >= last:
+                for j in range(n):
+                    entries[j] = min(entries[j], last)
+                return True
         return False
     else:
         # The length is a power of two, so that one test finds out whether all words are inside.

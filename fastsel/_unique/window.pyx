@@ -14,13 +14,15 @@ from libc.string cimport memcpy, memmove, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_ctz, word_t
+from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_ctz, log2_width, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport L2_BYTES
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
 cnp.import_array()
+
+cdef int[4] word_types = [cnp.NPY_UINT8, cnp.NPY_UINT16, cnp.NPY_UINT32, cnp.NPY_UINT64]
 
 cdef enum:
     # A chunk has room for one key outside of the window in MAX_OUTSIDE_SHARE keys.
@@ -32,19 +34,20 @@ cdef class WindowTable(Job):
                  int count_tables, int threads):
         """Tables for at least one key; the keys are words with an order. window is (base, entries):
         each of `entries` < 2^32 ordered keys from base on has an entry, and `entries` is a power of
-        two. For keys of 1 and 2 bytes it has all of them, and for wider keys every word is
-        canonical: otherwise memory beyond the table is written. No NaN that equals no item is in
+        two. For bytes and float16 it has all of them, and for other keys every word is canonical:
+        otherwise memory beyond the table is written. No NaN that equals no item is in
         the window: otherwise all NaN are one group. Each chunk has `count_tables` tables of counts:
         0, 1, or COUNT_TABLES, which take keys in turn."""
         cdef Py_ssize_t size = keys.fields.size, width = keys.fields.width, tables, nbytes
-        cdef bint has_bytes, has_bits
+        cdef bint has_bytes, has_bits, has_all
         self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
         FS_REQUIRE(self.window.entries & (self.window.entries - 1) == 0)
-        FS_REQUIRE(width > 2 or self.window.entries == <uint64_t>1 << (8 * width))
         self.base_word = word_of(keys.fields.rule.order_map, self.window.base)
         self.are_integers = (
             keeps_words(&keys.fields.rule) and keys.fields.rule.order_map[1] == 0)
+        has_all = width <= 2 and self.window.entries == <uint64_t>1 << (8 * width)
+        FS_REQUIRE(has_all or width > 2 or width == 2 and self.are_integers)
         self.key_blocks = blocks_of(size)
         self.entry_blocks = <Py_ssize_t>(self.window.entries >> 6) + 1
         self.chunks = max(1, min(self.key_blocks, threads))
@@ -72,7 +75,7 @@ cdef class WindowTable(Job):
         if first_positions:
             self.first_bits = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
         # A block may write up to 64 keys beyond the room, which count as no room.
-        self.room = 0 if width <= 2 else size // self.chunks // MAX_OUTSIDE_SHARE + 64
+        self.room = 0 if has_all else size // self.chunks // MAX_OUTSIDE_SHARE + 64
         self.outside_words = new_memory(self.chunks * (self.room + 64), width, b"B")
         self.outside_positions = new_intp(self.chunks * (self.room + 64))
         self.outside = new_intp(self.chunks)
@@ -109,8 +112,7 @@ cdef class WindowTable(Job):
     cdef cnp.ndarray outside_keys(self):
         """The words of the keys outside of the window, after `close_outside`. Frees their list."""
         cdef cnp.npy_intp n = self.n_listed
-        out = cnp.PyArray_EMPTY(
-            1, &n, cnp.NPY_UINT64 if self.keys.fields.width == 8 else cnp.NPY_UINT32, 0)
+        out = cnp.PyArray_EMPTY(1, &n, word_types[log2_width(self.keys.fields.width)], 0)
         memcpy(cnp.PyArray_DATA(out), self.outside_words.data, n * self.keys.fields.width)
         self.outside_words = None
         return out

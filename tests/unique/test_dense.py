@@ -176,6 +176,8 @@ def test_chunks_drop_words_of_earlier_chunks(threads, groups):
 
 
 WINDOWS = {  # a dtype, and words around a window of 128 words
+    "i2": (-1, -(2**15), 2**15 - 1),
+    "u2": (128, 2**16 - 1),
     "u4": (128, 2**32 - 1),
     "i4": (-1, -(2**31), 2**31 - 1),
     "i8": (2**40, -(2**63), 2**63 - 1, -1),
@@ -249,13 +251,14 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["i4", "i8", "M8[s]"])
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "M8[s]"])
 @pytest.mark.parametrize("column", COLUMNS)
 def test_columns_with_outliers_equal_the_reference(column, dtype, kernels_with_few_threads):
     for size in (1001, 30_000):
         for seed in (1, 2):
             items = COLUMNS[column](np.random.default_rng(seed), size)
-            array = items.astype("i8").view(dtype) if dtype != "i4" else items.astype("i4")
+            array = items.astype("i8")
+            array = array.view(dtype) if np.dtype(dtype).itemsize == 8 else array.astype(dtype)
             for in_order in (True, False):
                 expected = reference.numpy_unique_outputs(array, sorted=in_order)
                 assert_same(fastsel.unique(array, sorted=in_order), expected[0])

@@ -240,6 +240,23 @@ def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
 
 
 @pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
+def test_items_of_1_and_2_bytes_have_narrow_tables_and_are_hashed_if_they_are_few(monkeypatch):
+    notes = []
+    monkeypatch.setattr(_plan, "watcher", lambda *chosen: notes.append(chosen[0]))
+    labels = np.random.default_rng(1).integers(0, 300, 2 * _plan.UNSAMPLED_ITEMS + 1, np.int16)
+    with fastsel.threads(1):
+        for flags in ({"return_index": True}, {"return_counts": True}, {"return_inverse": True}):
+            fastsel.unique(labels, **flags)
+        fastsel.unique(labels, return_inverse=True, sorted=False)
+        fastsel.group_indices(labels)
+        assert notes == ["dense"] * 5
+        notes.clear()
+        for few in (labels[:10], labels[:10].astype(np.uint8), labels[:1000].astype(np.float16)):
+            fastsel.group_indices(few)
+        assert notes == ["tables"] * 3
+
+
+@pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
 @pytest.mark.parametrize("line", range(8))
 def test_a_watcher_that_another_thread_removes_is_not_called_any_more(line, monkeypatch):
     monkeypatch.setattr(_plan, "watcher", lambda *chosen: None)
