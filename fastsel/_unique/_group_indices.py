@@ -68,8 +68,8 @@ def group_indices(
     -----
     **Time.** Numbers of 4 or 8 bytes and strings of fixed width that ascend already (with
     ``sorted=False``, also if they descend) need neither a sort nor an inverse. With `sorted`, other
-    numbers of 4 or 8 bytes are sorted once, together with their positions, if they have many groups
-    and a wide range.
+    numbers are sorted once, together with their positions, if they have many groups and a wide
+    range.
 
     For other arrays, the inverse is computed as by ``unique(ar, return_inverse=True)``. For up to
     4096 groups, or groups of 8 items on average, two passes over the inverse then count the keys of

@@ -81,7 +81,7 @@ def plans(search):
     positions = request.index or request.inverse or request.grouped
     if forced is None and needs_no_sample(search.size, search.nbytes, search.ascending, positions):
         search.expect(search.size)
-        yield SORT_FEW if can_sort(search) else HASH_FEW
+        yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
         yield Plan(forced, "forced")
     else:
@@ -126,16 +126,11 @@ def pay_as_integers(search):
     return search.expected > FILTERED_GROUPS
 
 
-def can_sort(search):
-    """Does "sorting" serve the search? It does not group the positions of items of 1 or 2 bytes."""
-    return search.ascending and (not search.request.grouped or search.nbytes >= 4 * search.size)
-
-
 def sorts_many(search):
     """Are so many keys distinct that it pays to sort all keys? The hash table of a heavy tail has
     the frequent keys in the cache. But counts and group ids double its time, and merging tables
     adds more."""
-    if not can_sort(search) or search.expected * SORTED_SHARE <= search.size:
+    if not search.ascending or search.expected * SORTED_SHARE <= search.size:
         return False
     if not search.mostly_repeated or not (search.values_only or search.threads == 1):
         return True

@@ -91,7 +91,10 @@ cdef class Presorted(Groups):
             return None
         mask = from_bits(self.run_starts, search.keys.fields.width, search.copy_threads)
         starts = flat(mask, search.copy_threads)
-        return np.arange(search.keys.fields.size), np.append(starts, search.keys.fields.size)
+        groups = len(starts)
+        offsets = new_result(groups + 1, cnp.NPY_INTP)
+        offsets[:groups], offsets[groups] = starts, search.keys.fields.size
+        return np.arange(search.keys.fields.size), offsets
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Mark the first key of each group, while all keys ascend, or all descend."""

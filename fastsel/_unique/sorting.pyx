@@ -113,9 +113,7 @@ cdef class Sorting(Groups):
         cdef Request request = self.search.request
         cdef bint with_positions = needs_positions(self.search)
         cdef Py_ssize_t part
-        if not self.search.ascending or (request.grouped and keys.width < 4):
-            return False
-        if with_positions and keys.size >= <Py_ssize_t>1 << 32:
+        if not self.search.ascending or with_positions and keys.size >= <Py_ssize_t>1 << 32:
             return False
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
         self.choose_parts(with_positions)
@@ -441,6 +439,10 @@ cdef class PartOutputs(Job):
         if self.index != NULL and self.sorting.inverse_data != NULL:
             memcpy(self.index + first, self.sorting.inverse_data + start,
                    groups * sizeof(Py_ssize_t))
+        elif self.index != NULL and self.sorting.search.request.grouped:
+            self.write_starts(k, 0, self.index + first)
+            for g in range(first, first + groups):
+                self.index[g] = positions[self.index[g]]
         elif self.index != NULL:
             for g in range(groups):
                 self.index[first + g] = positions[g]

@@ -240,7 +240,7 @@ def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
 
 
 @pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
-def test_items_of_1_and_2_bytes_have_narrow_tables_and_are_hashed_if_they_are_few(monkeypatch):
+def test_items_of_1_and_2_bytes_have_narrow_tables_and_are_sorted_if_they_are_few(monkeypatch):
     notes = []
     monkeypatch.setattr(_plan, "watcher", lambda *chosen: notes.append(chosen[0]))
     labels = np.random.default_rng(1).integers(0, 300, 2 * _plan.UNSAMPLED_ITEMS + 1, np.int16)
@@ -253,7 +253,7 @@ def test_items_of_1_and_2_bytes_have_narrow_tables_and_are_hashed_if_they_are_fe
         notes.clear()
         for few in (labels[:10], labels[:10].astype(np.uint8), labels[:1000].astype(np.float16)):
             fastsel.group_indices(few)
-        assert notes == ["tables"] * 3
+        assert notes == ["sorting"] * 3
 
 
 @pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
