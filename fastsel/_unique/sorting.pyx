@@ -20,7 +20,7 @@ from fastsel._core.scratch cimport Scratch, alloc, free
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport CACHE_BYTES, L2_BYTES, Groups, Request, Search, values_at
-from fastsel._unique.keys cimport keys_t, restore_bits
+from fastsel._unique.keys cimport keys_t, restore_bits, write_ordered_keys
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     PART_KEYS, UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free,
@@ -32,12 +32,12 @@ from fastsel._unique.scatter cimport (
 cnp.import_array()
 
 cdef enum:
-    # Where NumPy's sort is fast and no positions are needed, NumPy sorts each part in place. More
-    # parts than the threads need cost more in the scatter than they save in the sort. With fewer
-    # than MIN_WHOLE_PARTS, a CPU waits for the count that it has just written. A part has about
-    # MAX_ALONE_KEYS keys at most, so that signals are handled in time.
-    MIN_WHOLE_PARTS = 16
-    MAX_LONE_KEYS = 1 << 18       # one thread sorts up to MAX_LONE_KEYS keys in pieces of one part
+    # With fewer than MIN_PARTS parts, a CPU waits for the count of a part that it has just written:
+    # one thread sorts fewer keys as one part. Where NumPy's sort is fast and no positions are
+    # needed, NumPy sorts each part in place. More parts than the threads need cost more in the
+    # scatter than they save in the sort. A part has about MAX_ALONE_KEYS keys at most, so that
+    # signals are handled in time.
+    MIN_PARTS = 16
     # One call of NumPy's sort takes the least time up to MAX_SHORT_KEYS keys, and, where this sort
     # is fast, up to MAX_ALONE_KEYS keys on one thread, and up to L2_BYTES of keys on several
     # threads, or twice that on two; if groups are counted, keys of 4 bytes have the limit of keys
@@ -51,8 +51,10 @@ cdef enum:
     MAX_ALONE_KEYS = 1 << 22
     MAX_REPEATED_KEYS = 1 << 24
     FEW_GROUPS = 2048
-    # NumPy's stable sort takes less time than pieces if at most one key in KEYS_PER_FALL is less
-    # than the key before it.
+    # On one thread, NumPy's stable sort of up to MAX_RUN_KEYS keys takes less time than pieces if
+    # at most one key in KEYS_PER_FALL is less than the key before it. It takes up to 36 bytes for
+    # each key.
+    MAX_RUN_KEYS = 1 << 19
     KEYS_PER_FALL = 64
     MAX_PART_KEYS = 1 << 26       # longer parts would delay the handling of signals
 
@@ -86,6 +88,20 @@ cpdef bint sorts_at_once(Search search) except -1:
     return keys.size <= MAX_ALONE_KEYS and search.threads == 1 or sample.mostly_repeated
 
 
+cdef bint is_nearly_sorted(const keys_t *keys) noexcept nogil:
+    """Are the keys nearly sorted, or a few sorted runs? Looks at up to 64 blocks."""
+    cdef uint64_t[64] ordered
+    cdef Py_ssize_t blocks = blocks_of(keys.size), block = 0, falls = 0, seen = 0, n, j
+    while block < blocks:
+        n = min(64, keys.size - block * 64)
+        write_ordered_keys(keys, keys.data + block * 64 * keys.width, n, ordered)
+        for j in range(n - 1):
+            falls += ordered[j] > ordered[j + 1]
+        seen += n
+        block += (blocks >> 6) + 1
+    return falls * KEYS_PER_FALL <= seen
+
+
 cdef Groups new_sorting(Search search):
     return Sorting(search)
 
@@ -102,7 +118,8 @@ cdef class Sorting(Groups):
     cdef word_kind kind           # the kind of numbers as which NumPy sorts the words, if it does
     # Of the words. If they are sorted as signed integers or floats, only its minimum is not 0.
     cdef uint64_t[3] order_map
-    cdef cnp.ndarray run_order    # the order of nearly sorted keys; or None
+    cdef bint merges_runs         # NumPy's stable sort finds the runs of the keys, and merges them
+    cdef cnp.ndarray run_order    # the order that it finds; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
     cdef Py_ssize_t *offsets      # groups before each part, then the total
     cdef cnp.ndarray inverse
@@ -143,20 +160,24 @@ cdef class Sorting(Groups):
 
     cdef int choose_parts(self, bint with_positions) except -1:
         """Set the number of parts, and whether NumPy sorts each of them whole."""
-        cdef Py_ssize_t size = self.search.keys.fields.size, parts = MAX_PARTS
+        cdef const keys_t *keys = &self.search.keys.fields
+        cdef Py_ssize_t size = keys.size, parts = MAX_PARTS
         cdef int threads = self.search.threads
         cdef bint at_once = sorts_at_once(self.search)
+        self.merges_runs = with_positions and is_nearly_sorted(keys) and (
+            threads == 1 and size <= MAX_RUN_KEYS or size < 2 * PART_KEYS)
         self.sorts_whole = at_once or not with_positions and whole_is_faster()
         if self.sorts_whole:
             parts = min(parts, max(
-                MIN_WHOLE_PARTS, CHUNKS_PER_THREAD * threads, size // MAX_ALONE_KEYS))
-        if at_once or threads == 1 and size <= MAX_LONE_KEYS:
+                MIN_PARTS, CHUNKS_PER_THREAD * threads, size // MAX_ALONE_KEYS))
+        if at_once or self.merges_runs or threads == 1 and size < MIN_PARTS * PART_KEYS:
             parts = 1
         self.chunks = max(1, min(parts, size // PART_KEYS))
 
     cdef int scatter_to_parts(self, bint with_positions) except -1:
         cdef keys_t *keys = &self.search.keys.fields
         cdef int threads = self.search.threads
+        cdef cnp.npy_intp size = keys.size
         cdef Py_ssize_t part
         if self.chunks == 1:
             self.longest = keys.size
@@ -166,10 +187,10 @@ cdef class Sorting(Groups):
                 self.key_positions = <uint32_t *>self.scratch.alloc(keys.size * sizeof(uint32_t))
                 for part in range(keys.size):
                     self.key_positions[part] = <uint32_t>part
-                if self.four_bytes:
-                    self.sort_runs(<uint32_t *>self.words)
-                else:
-                    self.sort_runs(<uint64_t *>self.words)
+            if self.merges_runs:
+                view = cnp.PyArray_SimpleNewFromData(
+                    1, &size, cnp.NPY_UINT32 if self.four_bytes else cnp.NPY_UINT64, self.words)
+                self.run_order = cnp.PyArray_ArgSort(view, 0, cnp.NPY_MERGESORT)
             return 0
         self.scatter = new_scatter_by_value(
             self.search.keys, self.chunks, with_positions, threads)
@@ -197,23 +218,8 @@ cdef class Sorting(Groups):
             for j in range(keys.size):
                 (<uint32_t *>words)[j] = <uint32_t>words[j]
 
-    cdef int sort_runs(self, wide_t *words) except -1:
-        """Find the order of nearly sorted words, or of a few sorted runs: NumPy's stable sort finds
-        the runs, and only merges them."""
-        cdef cnp.npy_intp size = self.units
-        cdef Py_ssize_t falls = 0, j
-        cdef cnp.ndarray view
-        for j in range(size - 1):
-            falls += words[j] > words[j + 1]
-        if falls > size // KEYS_PER_FALL:
-            return 0
-        view = cnp.PyArray_SimpleNewFromData(
-            1, &size, cnp.NPY_UINT32 if self.four_bytes else cnp.NPY_UINT64, words)
-        self.run_order = cnp.PyArray_ArgSort(view, 0, cnp.NPY_MERGESORT)
-        return 0
-
     cdef void copy_sorted(self, const wide_t *words, wide_t *out, uint32_t *entries) noexcept nogil:
-        """Write words and entries in the order that sort_runs has found."""
+        """Write words and entries in run_order."""
         cdef const Py_ssize_t *order = <const Py_ssize_t *>cnp.PyArray_DATA(self.run_order)
         cdef Py_ssize_t j
         for j in range(self.units):
@@ -291,7 +297,7 @@ cdef class Sorting(Groups):
         if ready and (entries != NULL or self.key_positions == NULL):
             for j in range(n if self.inverse_data != NULL else 0):
                 entries[j] = <uint32_t>j
-            if self.run_order is not None:
+            if self.merges_runs:
                 self.copy_sorted(words, <wide_t *>sorter.keys, entries)
             else:
                 sort_keys(&sorter, words + start, n, entries)

@@ -248,6 +248,19 @@ def test_crafted_keys_equal_numpy(kind):
                     assert not flag or np.array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("dtype", ["i2", "i4", "f8", "M8[s]"])
+@pytest.mark.parametrize("size", [2000, 65_535, 65_536, 1 << 19, (1 << 19) + 1])
+def test_nearly_sorted_keys_and_few_sorted_runs_equal_numpy(size, dtype):
+    rng = np.random.default_rng(size)
+    nearly, runs = np.sort(rng.integers(-(2**15), 2**15, (2, size)))
+    nearly[rng.integers(0, size, size // 99)] = rng.integers(-(2**15), 2**15, size // 99)
+    runs = np.roll(runs, size // 3)
+    for items in (nearly.astype("i8").astype(dtype), runs.astype("i8").astype(dtype)):
+        outputs = sorted_outputs(items, True, (True, True, True), 1)
+        for ours, theirs in zip(outputs, np.unique(items, True, True, True), strict=True):
+            assert np.array_equal(ours, theirs)
+
+
 def test_the_sample_depends_on_the_argument_first():
     """`first` comes from the seeds of the hash. These are random in each process, unless
     FASTSEL_HASH_SEED is set, so that nobody can craft keys that the sample misses."""
