@@ -156,8 +156,6 @@ cdef class Dense(Groups):
         assign.first = self.below
         return assign.run(self.search.copy_threads)
 
-    # ---- first occurrence ---------------------------------------------------------------
-
     # ---- inverse and counts -------------------------------------------------------------
 
     cpdef tuple finish(self, ranks):
