@@ -50,7 +50,7 @@ static const char *fs_runtime(void) { return NULL; }
 #include <sys/stat.h>
 #include <time.h>
 #include "clock.h"
-#include "thread_trial.h"
+#include "can_make_threads.h"
 
 /* A runtime keeps a thread pool for each thread that has run a region, until that thread ends; with
    libgomp, fs_before_fork ends the pool if the thread forks. So only FS_MAX_POOLS threads may run

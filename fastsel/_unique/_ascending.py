@@ -9,7 +9,7 @@ items.
 import numpy as np
 
 from fastsel._core import _config, _dtypes, _numpy, _threads
-from fastsel._unique import _keys, pieces, strings
+from fastsel._unique import _keys, pieces, string_objects
 from fastsel._unique.canonical import append_keys, ordered_keys
 from fastsel._unique.groups import COST, Request, Search, values_at
 from fastsel._unique.sorting import Sorting
@@ -203,7 +203,7 @@ def _order_of_objects(values):
     strings."""
     objects = values.astype(object, copy=False)
     threads = _threads.for_bytes(objects.nbytes)
-    words = strings.pack_leading_characters(objects, threads) if len(objects) else None
+    words = string_objects.pack_leading_characters(objects, threads) if len(objects) else None
     if words is not None:
         order = argsort(words, False)[0]
         sorted_words = words[order]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsel._core import _gate, _threads
-from fastsel._unique import _keys, strings
+from fastsel._unique import _keys, string_objects
 from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
 from fastsel._unique.groups import COST, Request, values_at
 from fastsel._unique.keys import Keys
@@ -25,7 +25,7 @@ def groups_of(flat, request, equal_nan):
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    runs = strings.find_runs(items)
+    runs = string_objects.find_runs(items)
     groups = groups_of_runs(items, *runs, request) if runs else _hashed_strings(items)
     if groups is None:
         if request.ascending and (
@@ -75,7 +75,7 @@ def _hashed_strings(array):
     pair of strings, the chance is 1 in 2^64), or because another thread has changed the array.
     """
     threads = _threads.for_bytes(array.nbytes, COST)
-    hashes = strings.hash_strings(array, _keys.SEEDS, threads)
+    hashes = string_objects.hash_strings(array, _keys.SEEDS, threads)
     if hashes is None:
         return None
     keys = Keys(hashes, _keys.raw_rule(), _keys.SEEDS)
@@ -83,8 +83,8 @@ def _hashed_strings(array):
     index, (inverse, counts) = groups.index, groups.finish(None)
     if array.dtype.kind == "O":
         values = take_objects(array, index)
-        is_equal = strings.each_equals(array, values, inverse, threads)
+        is_equal = string_objects.each_equals(array, values, inverse, threads)
     else:
         values = array[index]
-        is_equal = strings.each_equals(array, array, values_at(index, inverse), threads)
+        is_equal = string_objects.each_equals(array, array, values_at(index, inverse), threads)
     return KnownGroups(values, index, inverse, counts) if is_equal else None

@@ -31,7 +31,7 @@ from fastsel._unique.ordered_keys cimport bit_length
 cdef extern from "clock.h" nogil:
     int64_t fs_microseconds()
 
-cdef extern from "sorts.h" nogil:
+cdef extern from "numpy_sorts.h" nogil:
     ctypedef int (*fs_sort_t)(void *keys, cnp.npy_intp length, void *array) noexcept nogil
     fs_sort_t fs_sort_of(cnp.ndarray array)
     bint fs_subnormals_are_zero()

@@ -10,7 +10,7 @@ from operators import cases
 
 import fastsel
 from fastsel._core import _gate
-from fastsel._unique import _keys, strings
+from fastsel._unique import _keys, string_objects
 
 NUMBERS = np.random.default_rng(1).permutation(1 << 20)
 pytestmark = pytest.mark.thread_unsafe(reason="sets the switch interval of all threads")
@@ -62,7 +62,9 @@ def test_other_threads_run_meanwhile(name):
 def test_no_thread_replaces_objects_that_other_threads_read(threads):
     """The strings are one round: between two rounds, other Python threads may run."""
     texts = np.array([f"{k:0200}" for k in range(1 << 16)], object)
-    assert not any(ticks_during(lambda: strings.hash_strings(texts, _keys.SEEDS, threads), 100))
+    assert not any(
+        ticks_during(lambda: string_objects.hash_strings(texts, _keys.SEEDS, threads), 100)
+    )
 
 
 def test_the_import_leaves_the_gil_off_and_warns_of_nothing(run_python):

@@ -217,7 +217,7 @@ def test_strings_that_another_thread_drops_are_not_read(monkeypatch):
     array = np.empty(3000, object)
     array[:] = [f"text {k % 900}" for k in range(3000)]
     expected = [f"text {k}" for k in range(900)]
-    find_runs = _objects.strings.find_runs
+    find_runs = _objects.string_objects.find_runs
 
     def drop_all(items):
         if items is not array:
@@ -225,7 +225,7 @@ def test_strings_that_another_thread_drops_are_not_read(monkeypatch):
         return find_runs(items)
 
     monkeypatch.setattr(_gate, "HAS_GIL", False)
-    monkeypatch.setattr(_objects.strings, "find_runs", drop_all)
+    monkeypatch.setattr(_objects.string_objects, "find_runs", drop_all)
     assert fastsel.unique(array, sorted=False).tolist() == expected
     assert array[0] is None
 

@@ -5,7 +5,7 @@ from collisions import SEEDS
 
 from fastsel._unique import _keys
 from fastsel._unique.dense import Dense
-from fastsel._unique.few import unique_of_few
+from fastsel._unique.few_keys import unique_of_few
 from fastsel._unique.groups import Request, Search
 from fastsel._unique.keys import Keys, Rule
 from fastsel._unique.partitions import Partitions

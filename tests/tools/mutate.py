@@ -80,7 +80,7 @@ TESTS = {
     "canonical.pyx": ["keys", *UNIQUE],
     "groups.pyx": ["few", "group_indices", *UNIQUE],
     "groups.pxd": ["few", *UNIQUE],
-    "few.pyx": ["few", *UNIQUE],
+    "few_keys.pyx": ["few", *UNIQUE],
     "tables.pyx": ["tables", *UNIQUE],
     "tables.pxd": UNIQUE,
     "recent.pxd": ["tables", *UNIQUE],
@@ -93,7 +93,7 @@ TESTS = {
     "sorting.pyx": ["sorting", "ascending", *UNIQUE, "written_meanwhile"],
     "sorting.pxd": ["sorting", *UNIQUE],
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
-    "strings.pyx": [*OBJECTS, "out_of_memory"],
+    "string_objects.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": ["partitions", *UNIQUE],
     "merge.pyx": ["merge", *SETS],
     "few_tests.pyx": ["few_tests", "index_in", *SETS],
@@ -132,12 +132,12 @@ TESTS = {
     "memory.h": ["results", "memory", "out_of_memory", "hostile"],
     "clock.h": [*THREADS, "interrupts"],
     "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
-    "thread_trial.h": ["thread_counts"],
+    "can_make_threads.h": ["thread_counts"],
     "late_regions.h": ["openmp"],
 }
-# Files that get no mutants: four compute nothing, and the comparisons of sorts.h run only if
+# Files that get no mutants: four compute nothing, and the comparisons of numpy_sorts.h run only if
 # NumPy has no quicksort of a dtype.
-WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "atomics.h", "atomics.pxd"}
+WITHOUT_MUTANTS = {"level.h", "load_once.h", "numpy_sorts.h", "atomics.h", "atomics.pxd"}
 SWAPS = {
     "+": "-", "-": "+", "*": "+", "//": "*", "%": "//", "<<": ">>", ">>": "<<", "&": "|",
     "|": "&", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or",

@@ -12,8 +12,8 @@ from grids import covering
 from numpy.dtypes import StringDType
 
 import fastsel
-from fastsel._unique import _keys, strings
-from fastsel._unique.strings import find_runs
+from fastsel._unique import _keys, string_objects
+from fastsel._unique.string_objects import find_runs
 
 TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
 BYTES = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
@@ -223,7 +223,7 @@ def differing_in_one_character(characters):
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
 def test_every_character_changes_the_hash(characters):
     texts = differing_in_one_character(characters)
-    hashes = strings.hash_strings(objects(*texts), _keys.SEEDS, 1)
+    hashes = string_objects.hash_strings(objects(*texts), _keys.SEEDS, 1)
     assert len(set(hashes.tolist())) == len(texts)
 
 
@@ -232,7 +232,7 @@ def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, kernels_wit
     texts = differing_in_one_character(characters)
     equal_hashes = np.zeros(2 * len(texts), np.uint64)
     monkeypatch.setattr(
-        strings, "hash_strings", lambda array, seeds, threads: equal_hashes[: len(array)]
+        string_objects, "hash_strings", lambda array, seeds, threads: equal_hashes[: len(array)]
     )
     array = objects(*texts, *(text[:1] + text[1:] for text in texts))
     values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
@@ -249,13 +249,15 @@ def test_each_text_is_compared_with_the_other_text(characters):
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
     packed = np.array([*texts, *texts], StringDType()) if isinstance(texts[0], str) else array
     positions, repeated = np.arange(len(texts)), np.resize(np.arange(len(texts)), len(packed))
-    assert strings.each_equals(array, array, positions, 1)
-    assert strings.each_equals(array, copies, positions, 1)
-    assert strings.each_equals(packed, packed, repeated, 1)
+    assert string_objects.each_equals(array, array, positions, 1)
+    assert string_objects.each_equals(array, copies, positions, 1)
+    assert string_objects.each_equals(packed, packed, repeated, 1)
     for k in range(len(texts)):
         wrong = k - 1 if k else 1
         for items, others, right in (array, copies, positions), (packed, packed, repeated):
-            assert not strings.each_equals(items, others, np.where(right == k, wrong, right), 1)
+            assert not string_objects.each_equals(
+                items, others, np.where(right == k, wrong, right), 1
+            )
 
 
 def test_other_texts_than_the_strings_themselves_have_to_be_objects():
@@ -267,11 +269,11 @@ def test_other_texts_than_the_strings_themselves_have_to_be_objects():
         (packed.astype(object), packed.astype(object)[::-1]),
     ):
         with pytest.raises(AssertionError):
-            strings.each_equals(items, others, np.arange(2), 1)
+            string_objects.each_equals(items, others, np.arange(2), 1)
     with pytest.raises(AssertionError):
-        strings.pack_leading_characters(packed, 1)
+        string_objects.pack_leading_characters(packed, 1)
     with pytest.raises(AssertionError):
-        strings.find_runs(packed)
+        string_objects.find_runs(packed)
 
 
 def test_packed_texts_of_several_rounds_are_grouped_like_their_numbers(num_threads):
@@ -285,8 +287,8 @@ def test_packed_texts_of_several_rounds_are_grouped_like_their_numbers(num_threa
     for position in (0, size // 2, size - 1):
         with_missing = array.copy()
         with_missing[position] = None
-        assert strings.hash_strings(with_missing, _keys.SEEDS, 2) is None
-        assert not strings.each_equals(with_missing, with_missing, np.arange(size), 2)
+        assert string_objects.hash_strings(with_missing, _keys.SEEDS, 2) is None
+        assert not string_objects.each_equals(with_missing, with_missing, np.arange(size), 2)
 
 
 @pytest.mark.parametrize("make", ["{:07}".format, lambda number: b"%07d" % number])
@@ -302,15 +304,15 @@ def test_texts_of_several_rounds_are_grouped_like_their_numbers(make, num_thread
     assert fastsel.unique(array).tolist() == [make(number) for number in np.unique(numbers)]
     for position in (0, size // 2, size - 1):
         replaced, array[position] = array[position], 7
-        assert strings.hash_strings(array, _keys.SEEDS, 2) is None
-        assert strings.pack_leading_characters(array, 2) is None
+        assert string_objects.hash_strings(array, _keys.SEEDS, 2) is None
+        assert string_objects.pack_leading_characters(array, 2) is None
         array[position] = replaced
 
 
 def test_items_replaced_after_hashing_are_grouped_by_their_new_values(monkeypatch):
     """Items are replaced after they are hashed, by another string or by an object of another
     type."""
-    hashes_of, texts = strings.hash_strings, [str(k % 50) for k in range(3000)]
+    hashes_of, texts = string_objects.hash_strings, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
         hashed = []  # the array or, without the GIL, its copy
 
@@ -320,7 +322,7 @@ def test_items_replaced_after_hashing_are_grouped_by_their_new_values(monkeypatc
             hashed.append(items)
             return hashes
 
-        monkeypatch.setattr(strings, "hash_strings", change)
+        monkeypatch.setattr(string_objects, "hash_strings", change)
         values = fastsel.unique(objects(*texts), sorted=False)
         monkeypatch.undo()
         assert values.tolist() == list(dict.fromkeys(hashed[0]))
@@ -334,7 +336,7 @@ def test_packed_leading_characters_ascend_with_the_texts(characters, common_pref
         common_prefix + "".join(rng.choice([*characters], rng.integers(9))) for _ in range(300)
     }
     array = objects(*texts)
-    words = strings.pack_leading_characters(array, 1)
+    words = string_objects.pack_leading_characters(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
     assert len(set(words.tolist())) > 12  # at least 31 different words are possible
 

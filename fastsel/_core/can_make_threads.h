@@ -2,8 +2,8 @@
    the system refuses a thread. Not all limits can be read: RLIMIT_NPROC counts the user's threads
    in all containers, any parent cgroup may have a pids.max, and the address space and the kernel
    have limits too. So fs_can_make creates the threads and ends them again. */
-#ifndef FASTSEL_THREAD_TRIAL_H
-#define FASTSEL_THREAD_TRIAL_H
+#ifndef FASTSEL_CAN_MAKE_THREADS_H
+#define FASTSEL_CAN_MAKE_THREADS_H
 
 #include <ctype.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Sorts contiguous numbers by NumPy's C API, without the GIL: a thread of a parallel region cannot
    acquire the GIL if there is no memory for its Python thread state. */
-#ifndef FASTSEL_SORTS_H
-#define FASTSEL_SORTS_H
+#ifndef FASTSEL_NUMPY_SORTS_H
+#define FASTSEL_NUMPY_SORTS_H
 
 #include <stdint.h>
 #include <stdlib.h>
