@@ -1,6 +1,6 @@
 /* Atomic operations on numbers and pointers; all of them are sequentially consistent, but
-   fs_load_pointer, fs_load_relaxed, fs_store_relaxed and fs_mark: a value that they load may be
-   out of date. fs_mark stores 1; in most calls, the mark is 1 already. */
+   fs_load_pointer, fs_load_relaxed, fs_store_relaxed, fs_store_u32 and fs_mark: a value that they
+   load may be out of date. fs_mark stores 1; in most calls, the mark is 1 already. */
 #ifndef FASTSEL_ATOMICS_H
 #define FASTSEL_ATOMICS_H
 
@@ -37,6 +37,7 @@ static inline ptrdiff_t fs_load_relaxed(fs_atomic_t *a) { return FS_GET(ptrdiff_
 static inline void fs_store_relaxed(fs_atomic_t *a, ptrdiff_t v) { FS_PUT(ptrdiff_t, a, v); }
 static inline void *fs_exchange_pointer(void **p, void *v) { return FS_SWAP_POINTER(p, v); }
 static inline void *fs_load_pointer(void **p) { return FS_GET(void *, p); }
+static inline void fs_store_u32(uint32_t *p, uint32_t v) { FS_PUT(uint32_t, p, v); }
 static inline void fs_mark(uint8_t *mark)
 {
     if (!FS_GET(uint8_t, mark)) FS_PUT(uint8_t, mark, 1);

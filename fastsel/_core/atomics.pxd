@@ -1,5 +1,5 @@
 """Atomic reads and writes; see atomics.h."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 
 cdef extern from "atomics.h" nogil:
     ctypedef Py_ssize_t fs_atomic_t
@@ -11,4 +11,5 @@ cdef extern from "atomics.h" nogil:
     void fs_store_relaxed(fs_atomic_t *a, Py_ssize_t value)
     void *fs_exchange_pointer(void **slot, void *value)
     void *fs_load_pointer(void **slot)
+    void fs_store_u32(uint32_t *p, uint32_t value)
     void fs_mark(uint8_t *mark)

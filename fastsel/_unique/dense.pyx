@@ -12,6 +12,7 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastsel._core.atomics cimport fs_store_u32
 from fastsel._core.parallel cimport Job, choose_threads, chunk_start, clear
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_u32
@@ -423,7 +424,9 @@ cdef class AssignByFirst(DenseKeyPass):
                 self.load_entries(block, entries)
             while word:
                 j = fs_ctz(word)
-                self.group_ids[entries[j]] = <uint32_t>(group if has_ids else block * 64 + j + 1)
+                # Two threads write to an entry if another thread has changed a key to another.
+                fs_store_u32(&self.group_ids[entries[j]],
+                             <uint32_t>(group if has_ids else block * 64 + j + 1))
                 group += 1
                 word &= word - 1
 
