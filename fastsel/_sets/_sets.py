@@ -271,9 +271,9 @@ def setdiff1d(
 
     Notes
     -----
-    The notes of `isin` apply, but NumPy serves objects, unless those of both arrays are all str,
-    all bytes, or all bool, int or float. The items that are not in `ar2` are copied, and the notes
-    of `unique` apply to the copy. Without `axis`, subclasses are passed to NumPy.
+    The notes of `isin` apply, but NumPy serves objects, unless the objects of both arrays are all
+    str, all bytes, or all bool, int or float. The items that are not in `ar2` are copied, and the
+    notes of `unique` apply to the copy. Without `axis`, subclasses are passed to NumPy.
 
     Examples
     --------

@@ -164,8 +164,9 @@ cdef class Sorting(Groups):
         cdef Py_ssize_t size = keys.size, parts = MAX_PARTS
         cdef int threads = self.search.threads
         cdef bint at_once = sorts_at_once(self.search)
-        self.merges_runs = with_positions and is_nearly_sorted(keys) and (
-            threads == 1 and size <= MAX_RUN_KEYS or size < 2 * PART_KEYS)
+        self.merges_runs = with_positions and (
+            threads == 1 and size <= MAX_RUN_KEYS or size < 2 * PART_KEYS
+        ) and is_nearly_sorted(keys)
         self.sorts_whole = at_once or not with_positions and whole_is_faster()
         if self.sorts_whole:
             parts = min(parts, max(

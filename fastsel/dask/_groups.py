@@ -150,8 +150,8 @@ def final_numbers(ordered, sizes, k):
 
 
 def numbers_of_source(numbers, numbered, k):
-    """The final numbers of the groups of source k, or with k=0 of the items of a block, from those
-    of the `numbered` groups."""
+    """The final numbers of the groups of source k or, with k=0, of the items of a block, from the
+    final numbers of the `numbered` groups."""
     return fastsel.gather_nd(numbers, numbered.numbers[k][..., np.newaxis])
 
 
