@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _threads, results
-from fastsel._core._typing import ArrayOf, Scalar
+from fastsel._core._typing import ArrayLikeOf, Scalar
 from fastsel._gather import gather
 
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -16,12 +16,12 @@ Out = TypeVar("Out", bound=NDArray[Any])
 
 @overload
 def gather_nd(
-    data: ArrayOf[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+    data: ArrayLikeOf[Scalar],
+    indices: ArrayLike,
+    batch_dims: SupportsIndex = 0,
+    *,
+    out: None = None,
 ) -> NDArray[Scalar]: ...
-@overload
-def gather_nd(
-    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
-) -> NDArray[Any]: ...
 @overload
 def gather_nd(
     data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: Out

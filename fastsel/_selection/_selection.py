@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _gate, _numpy
-from fastsel._core._typing import ArrayOf, Flat, ListOf, Scalar
+from fastsel._core._typing import ArrayLikeOf, ArrayOf, Flat, ListOf, Scalar
 from fastsel._positions import bitmask, selected_items
 
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -22,12 +22,11 @@ Out = TypeVar("Out", bound=NDArray[Any])
 
 @overload
 def compress(
-    condition: ArrayLike, a: ArrayOf[Scalar], axis: SupportsIndex | None = None, out: None = None
+    condition: ArrayLike,
+    a: ArrayLikeOf[Scalar],
+    axis: SupportsIndex | None = None,
+    out: None = None,
 ) -> NDArray[Scalar]: ...
-@overload
-def compress(
-    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, out: None = None
-) -> NDArray[Any]: ...
 @overload
 def compress(condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None, out: Out) -> Out: ...
 @overload
@@ -187,11 +186,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     return _numpy.extract(_for_numpy(mask), arr) if result is None else _gate.like(result, arr)
 
 
-@overload
-def boolean_mask(a: ArrayOf[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
-@overload
-def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]: ...
-def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
+def boolean_mask(a: ArrayLikeOf[Scalar], mask: ArrayLike) -> NDArray[Scalar]:
     """The items or slices of `a` where a boolean mask is True; equals ``a[mask]``.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, results
-from fastsel._core._typing import ArrayOf, Scalar
+from fastsel._core._typing import ArrayLikeOf, Scalar
 from fastsel._sets._index_in import comparable, find, index_of
 from fastsel._sets.lookup_output import Output
 
@@ -24,15 +24,11 @@ Out = TypeVar("Out", bound=NDArray[Any])
 def remap(
     a: ArrayLike,
     keys: ArrayLike,
-    values: ArrayOf[Scalar],
+    values: ArrayLikeOf[Scalar],
     *,
     default: ArrayLike = ...,
     out: None = None,
 ) -> NDArray[Scalar]: ...
-@overload
-def remap(
-    a: ArrayLike, keys: ArrayLike, values: ArrayLike, *, default: ArrayLike = ..., out: None = None
-) -> NDArray[Any]: ...
 @overload
 def remap(
     a: ArrayLike, keys: ArrayLike, values: ArrayLike, *, default: ArrayLike = ..., out: Out

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy
-from fastsel._core._typing import ArrayOf, Scalar
+from fastsel._core._typing import ArrayLikeOf, ArrayOf, Scalar
 from fastsel._positions._positions import flatnonzero
 from fastsel._selection._selection import boolean_mask
 from fastsel._sets import _axis, _membership
@@ -218,29 +218,13 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     return unique(np.concatenate((_native_items(ar1), _native_items(ar2)), axis=None))
 
 
-@overload
 def setdiff1d(
-    ar1: ArrayOf[Scalar],
+    ar1: ArrayLikeOf[Scalar],
     ar2: ArrayLike,
     assume_unique: bool = False,
     *,
     axis: SupportsIndex | None = None,
-) -> NDArray[Scalar]: ...
-@overload
-def setdiff1d(
-    ar1: ArrayLike,
-    ar2: ArrayLike,
-    assume_unique: bool = False,
-    *,
-    axis: SupportsIndex | None = None,
-) -> NDArray[Any]: ...
-def setdiff1d(
-    ar1: ArrayLike,
-    ar2: ArrayLike,
-    assume_unique: bool = False,
-    *,
-    axis: SupportsIndex | None = None,
-) -> NDArray[Any]:
+) -> NDArray[Scalar]:
     """The sorted distinct values of `ar1` that are not in `ar2`; equals ``numpy.setdiff1d(...)``.
 
     Parameters

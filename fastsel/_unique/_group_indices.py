@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex, overload
+from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fastsel._core import _gate
-from fastsel._core._typing import ArrayOf, Scalar
+from fastsel._core._typing import ArrayLikeOf, Scalar
 from fastsel._unique import _unique
 from fastsel._unique._outputs import positions_of_groups
 from fastsel._unique._results import GroupIndices
 from fastsel._unique.groups import Request
 
 
-@overload
 def group_indices(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     axis: SupportsIndex | None = None,
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> GroupIndices[Scalar]: ...
-@overload
-def group_indices(
-    ar: ArrayLike,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> GroupIndices[Any]: ...
-def group_indices(
-    ar: ArrayLike,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> GroupIndices[Any]:
+) -> GroupIndices[Scalar]:
     """The distinct items, or slices, of an array, and where each of them occurs.
 
     Parameters

@@ -7,12 +7,12 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fastsel._core._typing import ArrayOf, Scalar
+from fastsel._core._typing import ArrayLikeOf, Scalar
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 
 @overload
 def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False] = False,
     return_inverse: Literal[False] = False,
     return_counts: Literal[False] = False,
@@ -23,18 +23,7 @@ def unique(
 ) -> NDArray[Scalar]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False] = False,
-    return_inverse: Literal[False] = False,
-    return_counts: Literal[False] = False,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> NDArray[Any]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[False] = False,
     return_counts: Literal[False] = False,
@@ -45,18 +34,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[True],
-    return_inverse: Literal[False] = False,
-    return_counts: Literal[False] = False,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False],
     return_inverse: Literal[True],
     return_counts: Literal[False] = False,
@@ -67,18 +45,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False],
-    return_inverse: Literal[True],
-    return_counts: Literal[False] = False,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False] = False,
     *,
     return_inverse: Literal[True],
@@ -89,18 +56,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False] = False,
-    *,
-    return_inverse: Literal[True],
-    return_counts: Literal[False] = False,
-    axis: SupportsIndex | None = None,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False],
     return_inverse: Literal[False],
     return_counts: Literal[True],
@@ -111,18 +67,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False],
-    return_inverse: Literal[False],
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False] = False,
     return_inverse: Literal[False] = False,
     *,
@@ -133,18 +78,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False] = False,
-    return_inverse: Literal[False] = False,
-    *,
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[True],
     return_counts: Literal[False] = False,
@@ -155,18 +89,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[True],
-    return_inverse: Literal[True],
-    return_counts: Literal[False] = False,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[False],
     return_counts: Literal[True],
@@ -177,18 +100,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[True],
-    return_inverse: Literal[False],
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[False] = False,
     *,
@@ -199,18 +111,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[True],
-    return_inverse: Literal[False] = False,
-    *,
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False],
     return_inverse: Literal[True],
     return_counts: Literal[True],
@@ -221,18 +122,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False],
-    return_inverse: Literal[True],
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[False] = False,
     *,
     return_inverse: Literal[True],
@@ -243,18 +133,7 @@ def unique(
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: ArrayLike,
-    return_index: Literal[False] = False,
-    *,
-    return_inverse: Literal[True],
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayOf[Scalar],
+    ar: ArrayLikeOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[True],
     return_counts: Literal[True],
@@ -263,17 +142,6 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]: ...
-@overload
-def unique(
-    ar: ArrayLike,
-    return_index: Literal[True],
-    return_inverse: Literal[True],
-    return_counts: Literal[True],
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -286,19 +154,7 @@ def unique(
     sorted: bool = True,
     inverse_dtype: DTypeLike | None,
 ) -> Any: ...
-@overload
-def unique_all(x: ArrayOf[Scalar], /) -> UniqueAllResult[Scalar]: ...
-@overload
-def unique_all(x: ArrayLike, /) -> UniqueAllResult[Any]: ...
-@overload
-def unique_counts(x: ArrayOf[Scalar], /) -> UniqueCountsResult[Scalar]: ...
-@overload
-def unique_counts(x: ArrayLike, /) -> UniqueCountsResult[Any]: ...
-@overload
-def unique_inverse(x: ArrayOf[Scalar], /) -> UniqueInverseResult[Scalar]: ...
-@overload
-def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult[Any]: ...
-@overload
-def unique_values(x: ArrayOf[Scalar], /) -> NDArray[Scalar]: ...
-@overload
-def unique_values(x: ArrayLike, /) -> NDArray[Any]: ...
+def unique_all(x: ArrayLikeOf[Scalar], /) -> UniqueAllResult[Scalar]: ...
+def unique_counts(x: ArrayLikeOf[Scalar], /) -> UniqueCountsResult[Scalar]: ...
+def unique_inverse(x: ArrayLikeOf[Scalar], /) -> UniqueInverseResult[Scalar]: ...
+def unique_values(x: ArrayLikeOf[Scalar], /) -> NDArray[Scalar]: ...

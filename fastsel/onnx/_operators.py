@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, SupportsIndex, overload
+from typing import Generic, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate
-from fastsel._core._typing import ArrayOf, Flat, Scalar
+from fastsel._core._typing import ArrayLikeOf, Flat, Scalar
 from fastsel._gather import _gather
 from fastsel._positions import _positions
 from fastsel._selection import _selection
@@ -68,17 +68,9 @@ def non_zero(X: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     return _positions.find_coordinates(array, truth)
 
 
-@overload
 def compress(
-    input: ArrayOf[Scalar], condition: ArrayLike, axis: SupportsIndex | None = None
-) -> NDArray[Scalar]: ...
-@overload
-def compress(
-    input: ArrayLike, condition: ArrayLike, axis: SupportsIndex | None = None
-) -> NDArray[Any]: ...
-def compress(
-    input: ArrayLike, condition: ArrayLike, axis: SupportsIndex | None = None
-) -> NDArray[Any]:
+    input: ArrayLikeOf[Scalar], condition: ArrayLike, axis: SupportsIndex | None = None
+) -> NDArray[Scalar]:
     """The slices of `input` along an axis that a condition selects; ONNX Compress-28.
 
     Parameters
@@ -141,29 +133,13 @@ def compress(
     return _selection.compress(mask[:length], array, axis)
 
 
-@overload
 def unique(
-    X: ArrayOf[Scalar],
+    X: ArrayLikeOf[Scalar],
     axis: SupportsIndex | None = None,
     sorted: SupportsIndex = 1,
     *,
     equal_nan: bool = True,
-) -> UniqueOutputs[Scalar]: ...
-@overload
-def unique(
-    X: ArrayLike,
-    axis: SupportsIndex | None = None,
-    sorted: SupportsIndex = 1,
-    *,
-    equal_nan: bool = True,
-) -> UniqueOutputs[Any]: ...
-def unique(
-    X: ArrayLike,
-    axis: SupportsIndex | None = None,
-    sorted: SupportsIndex = 1,
-    *,
-    equal_nan: bool = True,
-) -> UniqueOutputs[Any]:
+) -> UniqueOutputs[Scalar]:
     """The distinct items, or slices, of a tensor, with indices, inverse and counts; ONNX Unique-28.
 
     Parameters
@@ -244,15 +220,9 @@ def check_attributes(axis, sorted, ndim):
     return _gate.checked_axis(axis, ndim)
 
 
-@overload
 def gather_nd(
-    data: ArrayOf[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0
-) -> NDArray[Scalar]: ...
-@overload
-def gather_nd(
-    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
-) -> NDArray[Any]: ...
-def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0) -> NDArray[Any]:
+    data: ArrayLikeOf[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0
+) -> NDArray[Scalar]:
     """The slices of `data` that rows of indices address; ONNX GatherND-13.
 
     Parameters

@@ -169,7 +169,7 @@ def refused() -> None:
     """Each line is an error for type checkers; an unneeded ignore is an error as well."""
     fastsel.unique(floats, sort=False)  # type: ignore[call-overload]
     fastsel.unique(floats, axis=0.5)  # type: ignore[call-overload]
-    fastsel.unique_all(x=floats)  # type: ignore[call-overload]
+    fastsel.unique_all(x=floats)  # type: ignore[call-arg]
     fastsel.isin(floats, [1.5], kind="hash")  # type: ignore[arg-type]
     fastsel.gather_nd(floats, [[0]], batch_dims=1.0)  # type: ignore[call-overload]
     fastsel.nonzero_coordinates(table, n="all")  # type: ignore[arg-type]

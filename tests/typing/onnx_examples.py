@@ -32,5 +32,5 @@ def of_model(model: onnx.ModelProto) -> fastsel.onnx.BackendRep:
 
 def refused() -> None:
     """Each line is an error for type checkers; an unneeded ignore is an error as well."""
-    fastsel.onnx.unique(floats, sorted="1")  # type: ignore[call-overload]
+    fastsel.onnx.unique(floats, sorted="1")  # type: ignore[arg-type]
     fastsel.onnx.non_zero()  # type: ignore[call-arg]
