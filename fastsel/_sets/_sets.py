@@ -1,7 +1,8 @@
 """intersect1d, union1d, setdiff1d and setxor1d: signatures, docstrings, and results from masks.
 
 `_membership` finds which items are in the other array; `unique` sorts the selected items. setxor1d
-of numbers merges, or counts, the sorted distinct numbers of both arrays instead.
+of numbers merges the sorted distinct numbers of both arrays instead, and setdiff1d does where that
+takes less time (_merged).
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from fastsel._core._typing import ArrayLikeOf, ArrayOf, Scalar
 from fastsel._positions._positions import flatnonzero
 from fastsel._selection._selection import boolean_mask
 from fastsel._sets import _axis, _membership
-from fastsel._sets._exclusive import exclusive_numbers
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
+from fastsel._sets._merged import can_merge, has_few_values, merged_numbers, merges_difference
 from fastsel._unique import _keys, _plan
+from fastsel._unique._groups import search_for
 from fastsel._unique._unique import along, unique
-from fastsel._unique.sample import groups_in_small_sample
+from fastsel._unique.groups import Request
 
 # A lookup of the distinct values of an array takes less time than a lookup of all its items, if the
-# array has at least MANY_ITEMS items, and FEW_SHARE times as many items as values.
+# array has at least MANY_ITEMS items, and few of them are distinct.
 MANY_ITEMS = 1 << 12
-FEW_SHARE = 32
 
 
 @overload
@@ -146,7 +147,7 @@ def intersect1d(
         check_truth(assume_unique)
         return _numpy.intersect1d(*both, return_indices=return_indices)
     if both and not return_indices:
-        both = list(map(_values_if_few, both))
+        both = [_values_if_few(items, _small_sample(items)) for items in both]
     masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
     if masks is None:
         arguments = _gate.non_defaults(
@@ -275,7 +276,10 @@ def setdiff1d(
     if is_deduplicated and axis is None and _membership.numpy_finds_values(*arrays):
         return _numpy.setdiff1d(*arrays)
     if is_deduplicated and _membership.compares_exactly(*dtypes):
-        arrays[0] = _values_if_few(arrays[0])
+        sampled = _small_sample(arrays[0])
+        if merges_difference(*arrays, sampled):
+            return merged_numbers(*arrays, exclusive_or=False)
+        arrays[0] = _values_if_few(arrays[0], sampled)
     mask = among(*arrays, True) if is_served else None
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
@@ -357,12 +361,11 @@ def setxor1d(
     bases = map(_gate.base_array, (ar1, ar2))
     if both and assume_unique and axis is None and any(base is None for base in bases):
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
-    dtype = both[0].dtype if both and axis is None else None
-    if dtype is not None and dtype.isbuiltin != 2 and _dtypes.number_rule(dtype) is not None:
-        return exclusive_numbers(*both)
+    if both and can_merge(*both):
+        return merged_numbers(*both, exclusive_or=True)
     if both and axis is None and _membership.numpy_finds_values(*both):
         return _numpy.setxor1d(*both)
-    both = both and list(map(_values_if_few, both))
+    both = both and [_values_if_few(items, _small_sample(items)) for items in both]
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
@@ -378,15 +381,20 @@ def setxor1d(
     return values
 
 
-def _values_if_few(items):
-    """The distinct values of 1-d items of which few are distinct; otherwise the items."""
-    has_rule = items.ndim == 1 and _keys.loaded_rule(items.dtype, True) is not None
-    if not has_rule or items.size < MANY_ITEMS or _plan.FORCED.get():
-        return items
-    groups = 1 << 8 * items.itemsize
-    if items.itemsize > 2:
-        groups = groups_in_small_sample(_keys.keys_of(items, True))
-    return unique(items) if groups * FEW_SHARE <= items.size else items
+def _small_sample(items):
+    """A Search that has a small sample of many 1-d items; otherwise None."""
+    if items.size < MANY_ITEMS or items.ndim > 1 or _plan.FORCED.get():
+        return None
+    if _keys.loaded_rule(items.dtype, True) is None:
+        return None
+    search = search_for(_keys.keys_of(items, True), items, Request())
+    search.take_small_sample()
+    return search
+
+
+def _values_if_few(items, sampled):
+    """The distinct values of items of which few are distinct; otherwise the items."""
+    return unique(items) if sampled and has_few_values(sampled) else items
 
 
 def _base_arrays(ar1, ar2, axis):

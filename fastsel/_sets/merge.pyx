@@ -1,4 +1,5 @@
-"""The numbers that are in exactly one of two ascending arrays of distinct numbers, by a merge.
+"""The numbers that are in one of two ascending arrays of distinct numbers, but not in both, by a
+merge.
 
 Each chunk merges a range of the larger array with the numbers of the other array that belong
 between them, into memory that has room for all of them: a merge takes longer than the second pass,
@@ -12,6 +13,7 @@ from libc.string cimport memcpy, memmove
 from fastsel._core.parallel cimport Job, chunk_count, scan
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport Memory, new_intp, new_memory
+from fastsel._simd.blocks cimport log2_width
 
 cnp.import_array()
 
@@ -29,38 +31,61 @@ ctypedef fused number_t:
 
 ctypedef Py_ssize_t (*merge_t)(
     const void *first, Py_ssize_t n_first, const void *second, Py_ssize_t n_second,
-    void *out) noexcept nogil
+    int keeps_first, int keeps_second, void *out) noexcept nogil
 
 
-def exclusive_or(const number_t[::1] first not None, const number_t[::1] second not None,
-                 cnp.dtype dtype not None, int threads):
-    """The ascending numbers that are in exactly one array, as an array of the dtype, whose items
-    are as wide. Both arrays are ascending and distinct, have no NaN, and nobody writes to them:
-    otherwise the result is undefined. Any two arrays that nobody writes to are safe."""
-    cdef Py_ssize_t k
-    if first.shape[0] < second.shape[0]:
-        first, second = second, first
-    cdef Py_ssize_t n_first = first.shape[0], n_second = second.shape[0]
-    cdef Merge job = Merge(dtype, sizeof(number_t), n_first, n_first + n_second, threads)
-    job.first = <const char *>&first[0] if n_first else NULL
-    job.second = <const char *>&second[0] if n_second else NULL
-    job.merge_range = <merge_t>&merge_range[number_t]
-    for k in range(1, job.chunks + 1):
-        job.second_starts[k] = max(
-            job.second_starts[k - 1], start_of_others(first, job.begin(k), second))
+ctypedef Py_ssize_t (*start_t)(const void *item, const void *others, Py_ssize_t n) noexcept nogil
+
+ctypedef struct functions_t:      # of one type of numbers
+    merge_t merge_range
+    start_t start_of_others
+
+
+def merged(cnp.ndarray first not None, cnp.ndarray second not None, bint exclusive_or,
+           int threads):
+    """The ascending numbers that are in the first array alone or, with exclusive_or, in one array
+    alone.
+
+    Both arrays are contiguous, 1-d and of one dtype: native integers, dates, times, float32 or
+    float64. They are ascending and distinct, have no NaN, and nobody writes to them: otherwise the
+    result is undefined. Any two such arrays that nobody writes to are safe."""
+    cdef Py_ssize_t n_first = cnp.PyArray_SIZE(first), n_second = cnp.PyArray_SIZE(second)
+    cdef Py_ssize_t n_others = min(n_first, n_second), start, k
+    cdef Merge job
+    if n_first < n_second:
+        job = Merge(second, first, threads)
+        job.keeps_first, job.keeps_second = exclusive_or, True
+    else:
+        job = Merge(first, second, threads)
+        job.keeps_first, job.keeps_second = True, exclusive_or
+    for k in range(1, job.chunks):
+        start = n_others
+        if job.begin(k) < job.units:
+            start = job.functions.start_of_others(
+                job.first + job.begin(k) * job.width, job.second, n_others)
+        job.second_starts[k] = max(job.second_starts[k - 1], start)
     return job.merge(threads)
 
 
-cdef Py_ssize_t start_of_others(const number_t[::1] items, Py_ssize_t start,
-                                const number_t[::1] others) noexcept nogil:
-    """Where the others start that are not less than items[start]; their number if `start` is the
-    end."""
-    cdef Py_ssize_t low = 0, high = others.shape[0], middle
-    if start == items.shape[0]:
-        return high
+cdef functions_t functions_of(const number_t *numbers) noexcept:
+    """The functions for the type of the argument, which is not read."""
+    return functions_t(<merge_t>&merge_range[number_t], <start_t>&start_of_others[number_t])
+
+
+cdef functions_t[10] FUNCTIONS = [
+    functions_of(<int8_t *>NULL), functions_of(<int16_t *>NULL), functions_of(<int32_t *>NULL),
+    functions_of(<int64_t *>NULL), functions_of(<uint8_t *>NULL), functions_of(<uint16_t *>NULL),
+    functions_of(<uint32_t *>NULL), functions_of(<uint64_t *>NULL), functions_of(<float *>NULL),
+    functions_of(<double *>NULL)]
+
+
+cdef Py_ssize_t start_of_others(const number_t *item, const number_t *others,
+                                Py_ssize_t n) noexcept nogil:
+    """Where the others start that are not less than the item."""
+    cdef Py_ssize_t low = 0, high = n, middle
     while low < high:
         middle = (low + high) // 2
-        if others[middle] < items[start]:
+        if others[middle] < item[0]:
             low = middle + 1
         else:
             high = middle
@@ -70,7 +95,9 @@ cdef Py_ssize_t start_of_others(const number_t[::1] items, Py_ssize_t start,
 cdef class Merge(Job):
     cdef cnp.dtype dtype
     cdef Py_ssize_t width
-    cdef merge_t merge_range
+    cdef bint keeps_first         # the numbers that are in the first array alone
+    cdef bint keeps_second
+    cdef functions_t functions
     cdef const char *first
     cdef const char *second
     cdef Py_ssize_t[::1] second_starts    # by chunk
@@ -78,14 +105,20 @@ cdef class Merge(Job):
     cdef Memory merged                    # the results of all chunks, with gaps
     cdef char *out                        # NULL in the pass that merges
 
-    def __init__(self, cnp.dtype dtype, Py_ssize_t width, Py_ssize_t n_first, Py_ssize_t size,
-                 int threads):
-        self.dtype, self.width, self.units = dtype, width, n_first
-        self.chunks = chunk_count(size, threads, width)
+    def __init__(self, cnp.ndarray first, cnp.ndarray second, int threads):
+        cdef Py_ssize_t n_second = cnp.PyArray_SIZE(second), size
+        self.dtype, self.width = <cnp.dtype>cnp.PyArray_DESCR(first), cnp.PyArray_ITEMSIZE(first)
+        self.functions = FUNCTIONS[log2_width(self.width) + (
+            4 if self.dtype.kind == b"u" else 6 if self.dtype.kind == b"f" else 0)]
+        self.units = cnp.PyArray_SIZE(first)
+        self.first = <const char *>cnp.PyArray_DATA(first)
+        self.second = <const char *>cnp.PyArray_DATA(second)
+        size = self.units + n_second
+        self.chunks = chunk_count(size, threads, self.width)
         self.second_starts = new_intp(self.chunks + 1)
-        self.second_starts[0] = 0
+        self.second_starts[0], self.second_starts[self.chunks] = 0, n_second
         self.offsets = new_intp(self.chunks + 1)
-        self.merged = new_memory(size, width, b"B")
+        self.merged = new_memory(size, self.width, b"B")
 
     cdef cnp.ndarray merge(self, int threads):
         cdef cnp.ndarray result
@@ -104,21 +137,23 @@ cdef class Merge(Job):
         cdef Py_ssize_t n_second = self.second_starts[k + 1] - start_second
         cdef char *merged = <char *>self.merged.data + (start_first + start_second) * self.width
         if self.out == NULL:
-            self.offsets[k] = self.merge_range(
+            self.offsets[k] = self.functions.merge_range(
                 self.first + start_first * self.width, n_first,
-                self.second + start_second * self.width, n_second, merged)
+                self.second + start_second * self.width, n_second,
+                self.keeps_first, self.keeps_second, merged)
         else:
             memcpy(self.out + self.offsets[k] * self.width, merged,
                    (self.offsets[k + 1] - self.offsets[k]) * self.width)
 
 
 cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const number_t *second,
-                            Py_ssize_t n_second, number_t *out) noexcept nogil:
-    """Write the numbers that are in exactly one range, and return how many; `out` has room for all
-    numbers. One merge ascends and one descends, until they meet: a CPU works on both at once. No
-    branch depends on a number: each number is written, and the next one takes its place if it is in
-    both. Of two numbers that are neither less nor greater than each other, both are left out: so
-    NaN ends no loop late. The pointer to an empty range may be NULL."""
+                            Py_ssize_t n_second, int keeps_first, int keeps_second,
+                            number_t *out) noexcept nogil:
+    """Write the numbers that are kept, and return how many; `out` has room for all numbers. One
+    merge ascends and one descends, until they meet: a CPU works on both at once. No branch depends
+    on a number: each number is written, and the next one takes its place if it is not kept. Two
+    numbers that are neither less nor greater than each other are both left out: so NaN ends no loop
+    late."""
     cdef Py_ssize_t i = 0, j = 0, n = 0, total = n_first + n_second, last = total
     cdef number_t one, other
     cdef int less, greater
@@ -126,7 +161,7 @@ cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const num
         one, other = first[i], second[j]
         less, greater = one < other, other < one
         out[n] = other if greater else one
-        n += less | greater
+        n += less & keeps_first | greater & keeps_second
         i += 1 - greater
         j += 1 - less
         if i == n_first or j == n_second:
@@ -134,14 +169,14 @@ cdef Py_ssize_t merge_range(const number_t *first, Py_ssize_t n_first, const num
         one, other = first[n_first - 1], second[n_second - 1]
         less, greater = one < other, other < one
         out[last - 1] = one if greater else other
-        last -= less | greater
+        last -= greater & keeps_first | less & keeps_second
         n_first -= 1 - less
         n_second -= 1 - greater
-    if i < n_first:
+    if i < n_first and keeps_first:
         memcpy(out + n, first + i, (n_first - i) * sizeof(number_t))
-    n += n_first - i
-    if j < n_second:
+        n += n_first - i
+    if j < n_second and keeps_second:
         memcpy(out + n, second + j, (n_second - j) * sizeof(number_t))
-    n += n_second - j
+        n += n_second - j
     memmove(out + n, out + last, (total - last) * sizeof(number_t))
     return n + total - last

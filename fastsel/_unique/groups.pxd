@@ -53,6 +53,7 @@ cdef class Search:
     cdef bint has_sample
 
     cdef const sample_t *sample(self) except NULL
+    cpdef int take_small_sample(self) except -1
     cpdef int expect(self, Py_ssize_t groups) except -1
 
 

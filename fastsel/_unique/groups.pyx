@@ -29,7 +29,7 @@ from fastsel._positions.selected_items cimport compress
 from fastsel._simd.blocks cimport FS_REQUIRE, fs_popcount, is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, keeps_words, keys_t
-from fastsel._unique.sample cimport WINDOWS, take_sample
+from fastsel._unique.sample cimport MIN_DRAWN, WINDOWS, take_sample
 
 cnp.import_array()
 
@@ -59,6 +59,12 @@ cdef class Search:
             take_sample(&self.keys.fields, &self.sampled, self.keys.fields.size)
             self.has_sample = True
         return &self.sampled
+
+    cpdef int take_small_sample(self) except -1:
+        """Take a sample of at most MIN_DRAWN keys."""
+        take_sample(&self.keys.fields, &self.sampled, MIN_DRAWN)
+        self.has_sample = True
+        return 0
 
     cpdef int expect(self, Py_ssize_t groups) except -1:
         """Expect this number of groups, without a sample."""

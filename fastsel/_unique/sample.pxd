@@ -11,6 +11,7 @@ ctypedef struct window_t:
 
 cdef enum:
     WINDOWS = 4
+    MIN_DRAWN = 256     # keys of a small sample
 
 ctypedef struct sample_t:
     Py_ssize_t groups       # an estimate of the number of groups of all keys

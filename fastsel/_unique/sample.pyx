@@ -10,7 +10,7 @@ from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
-    AHEAD, BATCH, Keys, keeps_words, keys_t, load_word, load_words, write_ordered_keys)
+    AHEAD, BATCH, keeps_words, keys_t, load_word, load_words, write_ordered_keys)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
 
@@ -21,15 +21,7 @@ cdef enum:
     # MIN_KEYS_PER_DRAWN or, if that is more, MIN_DRAWN keys.
     SAMPLE_ROOTS = 8
     MIN_KEYS_PER_DRAWN = 64
-    MIN_DRAWN = 256
     MAX_SCALE = 10_000      # decimals have at most 4 digits behind the point
-
-
-def groups_in_small_sample(Keys keys not None):
-    """An estimate of the number of groups from at most MIN_DRAWN keys."""
-    cdef sample_t sample
-    take_sample(&keys.fields, &sample, MIN_DRAWN)
-    return sample.groups
 
 
 cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn) except -1:

@@ -1,10 +1,10 @@
-"""setxor1d of numbers, by a merge; and of float16 and bool, by counts."""
+"""setxor1d, setdiff1d and intersect1d of numbers; a merge serves the first two."""
 
 import numpy as np
 import pytest
 
 import fastsel
-from fastsel._sets.merge import exclusive_or
+from fastsel._sets.merge import merged
 
 NUMBERS = ("i1", "i2", "i4", "i8", "q", "u1", "u2", "u4", "u8", "f4", "f8")
 DTYPES = (*NUMBERS, "?", "f2", ">i4", ">f8", "M8[s]", "m8[ns]", ">M8[D]")
@@ -26,20 +26,22 @@ def numbers(size, limit, dtype, rng):
     return items
 
 
+@pytest.mark.parametrize("function", ["setxor1d", "setdiff1d", "intersect1d"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_setxor1d_of_numbers_equals_numpy(dtype, sizes):
+def test_sets_of_numbers_equal_numpys(dtype, sizes, function):
     rng = np.random.default_rng(5)
     for limit in (3, 30_000) if np.dtype(dtype).itemsize > 1 else (3, 100):
         first, second = (numbers(size, limit, dtype, rng) for size in sizes)
         wide = "f4" if dtype == "f2" else dtype  # on some CPUs, NumPy misplaces infinities of f2
-        expected = np.setxor1d(first.astype(wide), second.astype(wide)).astype(dtype)
+        expected = getattr(np, function)(first.astype(wide), second.astype(wide)).astype(dtype)
         results = []
         for threads in (1, 2, 3, 7):
             with fastsel.threads(threads):
-                results.append(fastsel.setxor1d(first, second))
+                results.append(getattr(fastsel, function)(first, second))
         np.testing.assert_array_equal(results[0], expected)
-        assert results[0].dtype == np.dtype(dtype).newbyteorder("=")
+        order = "|" if function == "setdiff1d" else "="  # setdiff1d keeps the dtype of ar1
+        assert results[0].dtype == np.dtype(dtype).newbyteorder(order)
         assert len({result.tobytes() for result in results}) == 1
 
 
@@ -62,6 +64,23 @@ def test_setxor1d_of_zeros_of_both_signs_and_nan():
     assert fastsel.setxor1d(only_nan, np.zeros(20_000)).tolist()[0] == 0.0
 
 
+@pytest.mark.parametrize("sizes", [(40_000, 3_000), (3_000, 40_000), (40_000, 40_000)], ids=str)
+@pytest.mark.parametrize("values", [4, 100_000])
+def test_values_have_the_bits_of_their_first_item_in_ar1(sizes, values):
+    rng = np.random.default_rng(6)
+    first, second = (rng.integers(0, values, size) * 0.37 for size in sizes)
+    for array, zero in ((first, -0.0), (second, 0.0)):
+        array[array == 0] = -zero
+        array[:2] = zero, np.nan
+    common = fastsel.intersect1d(first, second)
+    assert np.signbit(common[0])
+    assert common[0] == 0
+    only_first = fastsel.setdiff1d(first, second[1:])
+    assert (only_first[0] == 0) == (0.0 not in second[1:])
+    assert np.isnan(only_first[-1])
+    assert not np.isnan(only_first[:-1]).any()
+
+
 def test_true_of_any_bits_equals_true():
     first = np.arange(20_000, dtype="u1").view(bool)
     second = np.array([0, 1], "u1").view(bool)
@@ -80,8 +99,9 @@ def test_merge_of_every_small_pair(dtype):
     subsets = [values[[bool(k >> j & 1) for j in range(5)]] for k in range(32)]
     for first in subsets:
         for second in subsets:
-            result = exclusive_or(first, second, values.dtype, 2)
-            assert result.tolist() == sorted({*first.tolist()} ^ {*second.tolist()})
+            one, other = {*first.tolist()}, {*second.tolist()}
+            assert merged(first, second, True, 2).tolist() == sorted(one ^ other)
+            assert merged(first, second, False, 2).tolist() == sorted(one - other)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f4", "f8"])
@@ -97,7 +117,7 @@ def test_merge_of_unsorted_numbers_and_nan_ends_within_its_memory(dtype):
             array[:: array.size // 8 + 1] = 600_000  # at the limits of chunks
             if array.dtype.kind == "f":
                 array[rng.integers(0, array.size, 100)] = np.nan
-        results = [exclusive_or(first, second, first.dtype, 1)]
-        for threads in (2, 3, 7):
-            results.append(exclusive_or(first, second, first.dtype, threads))
-        assert max(map(len, results)) <= first.size + second.size
+        for exclusive_or in (True, False):
+            for threads in (1, 2, 3, 7):
+                result = merged(first, second, exclusive_or, threads)
+                assert len(result) <= first.size + second.size
