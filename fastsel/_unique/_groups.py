@@ -4,6 +4,7 @@ import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads, results
 from fastsel._positions import bitmask, selected_items
+from fastsel._positions._positions import flatnonzero
 from fastsel._unique import _ascending, _keys, _plan
 from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
@@ -66,9 +67,12 @@ def groups_of_presorted_complex(rows, request):
     if rows.ndim > 1 or rows.dtype.kind != "c":
         return None
     with np.errstate(invalid="ignore"):  # NaN would warn
-        if not all((part[1:] >= part[:-1]).all() for part in (rows[:64], rows)):
+        if not (rows[1:64] >= rows[:63]).all():
             return None
-        starts = np.concatenate(([0], 1 + _numpy.flatnonzero(rows[1:] != rows[:-1])))
+        rises = rows[1:] > rows[:-1]
+        if not (rises.all() or (rises | (rows[1:] == rows[:-1])).all()):
+            return None
+    starts = np.concatenate(([0], 1 + flatnonzero(rises)))
     _plan.note(*_plan.PRESORTED)
     return groups_of_runs(rows, starts, 1, request)
 
