@@ -59,9 +59,9 @@ cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogi
 
 cdef inline void mark_recent(void *recent, const batch_t *batch, const uint32_t *ids_plus_1,
                              Py_ssize_t *counts) noexcept nogil:
-    """Put the keys of a batch into their slots, except keys that another thread has changed since
-    their words were loaded. Before a slot gets another key, its count is added to the count of its
-    group. counts is NULL if keys are not counted."""
+    """Put the keys of a batch into their slots, except each nan that equals no key, and keys that
+    another thread has changed since their words were loaded. Before a slot gets another key, its
+    count is added to the count of its group. counts is NULL if keys are not counted."""
     cdef const keys_t *keys = batch.keys
     cdef uint64_t item
     cdef uint32_t slot
@@ -69,7 +69,8 @@ cdef inline void mark_recent(void *recent, const batch_t *batch, const uint32_t 
     for j in range(batch.n):
         item = load_word(keys.data + batch.positions[j] * keys.width, keys.width)
         slot = fs_recent_slot(item, recent_factor(keys))
-        if canonical(&keys.rule, item) == batch.words[j]:
+        if canonical(&keys.rule, item) == batch.words[j] and not (
+                keys.rule.nan_unequal and batch.words[j] == keys.rule.nan):
             set_slot(recent, keys.width, slot, item)
             if counts != NULL:
                 move_counts(recent_ids(recent, keys), slot, counts)

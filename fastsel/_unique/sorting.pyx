@@ -45,7 +45,7 @@ cdef enum:
     # but this sort is faster: then the limit is MAX_REPEATED_KEYS keys on up to two threads, and
     # MAX_WHOLE_KEYS on more. More keys would delay the handling of signals. But tables count the
     # keys of at most FEW_GROUPS even groups in less time than this sort, because most keys are in
-    # their filter of recent keys; keys of which some equal no other are not in it.
+    # their filter of recent keys.
     MAX_SHORT_KEYS = 256
     MAX_WHOLE_KEYS = 1 << 17
     MAX_ALONE_KEYS = 1 << 22
@@ -82,8 +82,7 @@ cpdef bint sorts_at_once(Search search) except -1:
     if keys.size > (MAX_REPEATED_KEYS if search.threads <= 2 else MAX_WHOLE_KEYS):
         return False
     sample = search.sample()
-    if (counted and not keys.rule.nan_unequal and sample.has_even_groups
-            and sample.groups <= FEW_GROUPS):
+    if counted and sample.has_even_groups and sample.groups <= FEW_GROUPS:
         return False
     return keys.size <= MAX_ALONE_KEYS and search.threads == 1 or sample.mostly_repeated
 

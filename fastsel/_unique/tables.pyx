@@ -230,13 +230,13 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    const batch_t *batch, const uint32_t *ids_plus_1,
                                    Py_ssize_t *counts, Py_ssize_t before) noexcept nogil:
     """Count a batch that has not used the filter. Put its words into the filter if they have 4 or 8
-    bytes, if each word equals itself (can_repeat), if at most half of them are new, if fewer than
-    MAX_MISSED batches in a row have not used the filter, and if all keys take more batches than
-    that. Before the words were added, the table had `before` groups. counts is NULL if words are
-    not counted."""
+    bytes, if at most half of them are new, if fewer than MAX_MISSED batches in a row have not used
+    the filter, and if all keys take more batches than that. Before the words were added, the table
+    had `before` groups. counts is NULL if words are not counted."""
     chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > batch.n
-            or keys.size <= MAX_MISSED * BATCH or keys.width < 4 or not can_repeat(keys)):
+            or keys.size <= MAX_MISSED * BATCH or keys.width < 4 or not keys.is_word
+            or keys.unequal != NULL):
         return
     if chunk_table.recent == NULL:
         chunk_table.recent = new_recent(keys, counts != NULL)
