@@ -1,7 +1,7 @@
 """A filter of recent keys, for first occurrences and counts of few groups. Before it becomes
 canonical, each key is compared with the recent key in its slot; if the two are equal, the key needs
-no lookup. The comparison takes less time than a lookup. If keys are counted, each slot also has the
-id of its key's group, and a count."""
+no lookup. The comparison takes less time than a lookup. If the hash table has ids, each slot also
+has the id of its key's group, and a count."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -40,9 +40,9 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
     return count
 
 
-cdef inline void *new_recent(const keys_t *keys, bint counted) noexcept nogil:
+cdef inline void *new_recent(const keys_t *keys, bint with_ids) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
-    cdef size_t size = (keys.width + 2 * sizeof(uint32_t) * counted) << FS_RECENT_BITS
+    cdef size_t size = (keys.width + 2 * sizeof(uint32_t) * with_ids) << FS_RECENT_BITS
     cdef void *recent = alloc(size)
     if recent != NULL:
         memset(recent, 0, size)
@@ -58,7 +58,7 @@ cdef inline uint32_t *recent_ids(void *recent, const keys_t *keys) noexcept nogi
 
 
 cdef inline void mark_recent(void *recent, const batch_t *batch, const uint32_t *ids_plus_1,
-                             Py_ssize_t *counts) noexcept nogil:
+                             bint with_ids, Py_ssize_t *counts) noexcept nogil:
     """Put the keys of a batch into their slots, except each nan that equals no key, and keys that
     another thread has changed since their words were loaded. Before a slot gets another key, its
     count is added to the count of its group. counts is NULL if keys are not counted."""
@@ -74,6 +74,7 @@ cdef inline void mark_recent(void *recent, const batch_t *batch, const uint32_t 
             set_slot(recent, keys.width, slot, item)
             if counts != NULL:
                 move_counts(recent_ids(recent, keys), slot, counts)
+            if with_ids:
                 recent_ids(recent, keys)[slot] = ids_plus_1[j] - 1
 
 

@@ -7,8 +7,7 @@ and so on. So threads share the work, and the groups of the merged table are in 
 occurrence. At first, the inverse of a chunk has the group ids of the chunk's table. `finish`
 replaces them by the final ids; before that, the caller may order the groups.
 
-If no inverse of words of 4 or 8 bytes is wanted, a filter has the recent keys; a key in the filter
-needs no lookup.
+Of words of 4 or 8 bytes, a filter has the recent keys; a key in the filter needs no lookup.
 """
 cimport cython
 cimport numpy as cnp
@@ -181,7 +180,7 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
         if keys.is_word:
             prefetch_keys(keys, start + n, BATCH)
         if (chunk_table.recent == NULL or chunk_table.missed >= MAX_MISSED
-                or not add_not_recent(chunk_table, keys, start, n, counted)):
+                or not add_not_recent(chunk_table, keys, start, n, counted, inverse)):
             add_batch(chunk_table, keys, start, n, counted, inverse)
         start += n
     if counted and chunk_table.recent != NULL and chunk_table.status == 0:
@@ -215,9 +214,9 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
     if in_runs:
         record_runs(counts, inverse, run_starts, runs, ids_plus_1)
     else:
-        record(counts, inverse, start, n, ids_plus_1)
-    # Runs are counted in less time than recent keys are.
-    if inverse == NULL and not (counted and in_runs):
+        record(counts, inverse, run_starts, n, ids_plus_1)
+    # Runs are counted, and get their ids, in less time than recent keys do.
+    if not (in_runs and (counted or inverse != NULL)):
         mark_recent_batch(chunk_table, keys, &batch, ids_plus_1, counts, before)
 
 
@@ -239,22 +238,24 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
             or keys.unequal != NULL):
         return
     if chunk_table.recent == NULL:
-        chunk_table.recent = new_recent(keys, counts != NULL)
+        chunk_table.recent = new_recent(keys, chunk_table.table.ids_plus_1 != NULL)
     if chunk_table.recent != NULL:
-        mark_recent(chunk_table.recent, batch, ids_plus_1, counts)
+        mark_recent(chunk_table.recent, batch, ids_plus_1,
+                    chunk_table.table.ids_plus_1 != NULL, counts)
 
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
-                                Py_ssize_t n, bint counted) noexcept nogil:
-    """Add the words that are not recent, and put them into the filter unless it is resting; if
-    `counted`, count all words. If more than half are not recent, returns False and adds no word: it
-    takes less time to look up all words."""
+                                Py_ssize_t n, bint counted, Py_ssize_t *inverse) noexcept nogil:
+    """Add the words that are not recent, and put them into the filter unless it is resting. Counts
+    and the inverse get all words. If more than half are not recent, returns False and adds no word:
+    it takes less time to look up all words."""
     cdef intptr_t[BATCH + 64] positions
     cdef batch_t batch
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1, slots
+    cdef uint32_t *ids = recent_ids(chunk_table.recent, keys)
     cdef Py_ssize_t *counts
-    cdef Py_ssize_t k, not_recent = not_recent_keys(
+    cdef Py_ssize_t n_slots = n & ~<Py_ssize_t>63, k, not_recent = not_recent_keys(
         chunk_table.recent, keys, start, n, slots, positions)
     if 2 * not_recent > n:
         chunk_table.resting = MAX_MISSED
@@ -262,8 +263,9 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     chunk_table.missed = 0
     if counted:
         # Keys behind the last full block are not recent, and their positions are the last.
-        count_slots(recent_ids(chunk_table.recent, keys), slots, n & ~<Py_ssize_t>63, positions,
-                    not_recent - (n & 63))
+        count_slots(ids, slots, n_slots, positions, not_recent - (n & 63))
+    for k in range(n_slots if inverse != NULL else 0):
+        inverse[start + k] = ids[slots[k]]
     for k in range(not_recent):
         positions[k] += start
         words[k] = key_at(keys, positions[k])
@@ -273,11 +275,12 @@ cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, 
     if chunk_table.status:
         return True
     counts = chunk_table.table.counts if counted else NULL
-    record(counts, NULL, start, not_recent, ids_plus_1)
+    record(counts, inverse, <Py_ssize_t *>positions, not_recent, ids_plus_1)
     if chunk_table.resting:
         chunk_table.resting -= 1
     else:
-        mark_recent(chunk_table.recent, &batch, ids_plus_1, counts)
+        mark_recent(chunk_table.recent, &batch, ids_plus_1,
+                    chunk_table.table.ids_plus_1 != NULL, counts)
     return True
 
 
@@ -309,8 +312,8 @@ cdef inline Py_ssize_t compress_runs(uint64_t *words, Py_ssize_t start, Py_ssize
     return runs
 
 
-cdef inline void record(Py_ssize_t *counts, Py_ssize_t *inverse, Py_ssize_t start, Py_ssize_t n,
-                        const uint32_t *ids_plus_1) noexcept nogil:
+cdef inline void record(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_ssize_t *positions,
+                        Py_ssize_t n, const uint32_t *ids_plus_1) noexcept nogil:
     """Add n keys to counts, and write their group ids to inverse, if these are not NULL."""
     cdef Py_ssize_t j
     if counts != NULL:
@@ -318,7 +321,7 @@ cdef inline void record(Py_ssize_t *counts, Py_ssize_t *inverse, Py_ssize_t star
             counts[ids_plus_1[j] - 1] += 1
     if inverse != NULL:
         for j in range(n):
-            inverse[start + j] = <Py_ssize_t>ids_plus_1[j] - 1
+            inverse[positions[j]] = <Py_ssize_t>ids_plus_1[j] - 1
 
 
 cdef inline void record_runs(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_ssize_t *run_starts,

@@ -27,16 +27,24 @@ def search_for(keys, rows=None, *, threads=1, expected=None, **outputs):
     return search
 
 
-def keys_of(array, rule=INTEGER_RULE, seeds=SEEDS):
+def keys_of(array, rule=INTEGER_RULE, seeds=SEEDS, unequal=None):
     """The Keys of an array; each row is a key."""
-    return Keys(array, rule if isinstance(rule, Rule) else Rule(*rule), seeds)
+    return Keys(array, rule if isinstance(rule, Rule) else Rule(*rule), seeds, unequal)
 
 
 def make_tables(
-    array, *, rule=INTEGER_RULE, seeds=SEEDS, max_groups=1 << 20, expected=0, threads=1, **outputs
+    array,
+    *,
+    rule=INTEGER_RULE,
+    seeds=SEEDS,
+    unequal=None,
+    max_groups=1 << 20,
+    expected=0,
+    threads=1,
+    **outputs,
 ):
     """The tables of `array`, before keys are added to them; each row is a key."""
-    keys = keys_of(array, rule, seeds)
+    keys = keys_of(array, rule, seeds, unequal)
     tables = Tables(search_for(keys, threads=threads, expected=max(1, expected), **outputs))
     tables.max_groups = max_groups
     return tables

@@ -178,14 +178,20 @@ def test_recent_keys_are_found_at_their_first_positions(
             array[::7][np.isnan(array[::7])] *= -1
         for equal_nan in (True, False) if array.dtype.kind == "f" else (True,):
             expected = first_positions_of(array, equal_nan)
-            counts = np.unique(array, return_counts=True, equal_nan=equal_nan)[1]
+            # With the index, NumPy sorts NaN stably.
+            _, _, inverse, counts = np.unique(array, True, True, True, equal_nan=equal_nan)
             for threads in (1, 2, 7):
                 with fastsel.threads(threads):
                     outputs = fastsel.unique(array, True, equal_nan=equal_nan, sorted=False)
                     ascending = fastsel.unique(array, return_counts=True, equal_nan=equal_nan)
+                    with_inverse = fastsel.unique(array, False, True, True, equal_nan=equal_nan)
+                    alone = fastsel.unique(array, return_inverse=True, equal_nan=equal_nan)
                 assert np.array_equal(outputs[1], expected)
                 assert outputs[0].tobytes() == array[expected].tobytes()
                 assert np.array_equal(ascending[1], counts)
+                assert np.array_equal(with_inverse[1], inverse)
+                assert np.array_equal(with_inverse[2], counts)
+                assert np.array_equal(alone[1], inverse)
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
@@ -198,8 +204,12 @@ def test_recent_keys_that_share_a_slot_are_found(dtype, monkeypatch):
         outputs = fastsel.unique(array, return_index=True, sorted=False)
         assert np.array_equal(outputs[1], first_positions_of(array))
         force(monkeypatch, "tables")
-        counts = fastsel.unique(array, return_counts=True)[1]
-        assert np.array_equal(counts, np.unique(array, return_counts=True)[1])
+        _, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
+        assert np.array_equal(fastsel.unique(array, return_counts=True)[1], counts)
+        assert np.array_equal(fastsel.unique(array, return_inverse=True)[1], inverse)
+        outputs = fastsel.unique(array, return_inverse=True, return_counts=True)
+        assert np.array_equal(outputs[1], inverse)
+        assert np.array_equal(outputs[2], counts)
 
 
 @pytest.mark.parametrize(("chunks", "max_groups"), [(1, 4_999), (2, 2_000)])
