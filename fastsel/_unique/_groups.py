@@ -3,8 +3,7 @@
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads, results
-from fastsel._positions import bitmask, selected_items
-from fastsel._positions._positions import flatnonzero
+from fastsel._positions import bitmask, coordinates, selected_items
 from fastsel._unique import _ascending, _keys, _plan
 from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
@@ -73,7 +72,7 @@ def groups_of_presorted_complex(rows, request):
         rises = rows[1:] > rows[:-1]
         if not (rises.all() or (rises | (rows[1:] == rows[:-1])).all()):
             return None
-    starts = np.concatenate(([0], 1 + flatnonzero(rises)))
+    starts = np.concatenate(([0], 1 + coordinates.flatnonzero(rises)))
     _plan.note(*_plan.PRESORTED)
     return groups_of_runs(rows, starts, 1, request)
 
