@@ -95,9 +95,9 @@ def group_indices(
                 ar, **_gate.non_defaults(axis=axis, equal_nan=equal_nan, sorted=sorted)
             )
     array = ar if type(ar) is np.ndarray else _gate.as_array("ar", ar)
-    request = Request(grouped=True, inverse=True, ascending=sorted)
+    request = Request(grouped=True, inverse=True, ascending=sorted, equal_nan=equal_nan)
     rows = _unique.rows_of(array, axis)
-    found = None if rows is None else _unique.outputs_of_rows(rows, request, bool(equal_nan))
+    found = None if rows is None else _unique.outputs_of_rows(rows, request)
     if found is not None:
         values, *positions = found
         return GroupIndices(_unique.along(values, axis), *positions)

@@ -14,7 +14,7 @@ _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
 
-def as_given(ar, request, axis, equal_nan):
+def as_given(ar, request, axis):
     """Call the unique of the array's library, or NumPy's, with the arguments of the caller, but
     without `sorted` if NumPy's unique does not have it."""
     arguments = _gate.non_defaults(
@@ -22,7 +22,7 @@ def as_given(ar, request, axis, equal_nan):
         return_inverse=request.inverse,
         return_counts=request.counts,
         axis=axis,
-        equal_nan=equal_nan,
+        equal_nan=request.equal_nan,
         sorted=request.ascending,
     )
     library = _gate.library(ar)
@@ -44,15 +44,14 @@ def in_inverse_dtype(result, request):
     return tuple(outputs)
 
 
-def of_tiny(array, request, equal_nan):
+def of_tiny(array, request):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
     kernel has started; None for other arrays. Python finds the values of objects in less time, and
     the values of StringDType rightly: NumPy before 2.5.1 compares strings up to a NUL."""
     dtype, kind = array.dtype, array.dtype.kind
-    values_only = not (request.index or request.inverse or request.counts)
     if kind == "c" or (kind == "f" and dtype.itemsize > 8):
         if not (dtype.isnative and _keys.have_one_form(array)):
-            return _of_tiny_with_nan(array, request, equal_nan)
+            return _of_tiny_with_nan(array, request)
     elif kind == "T":
         if hasattr(dtype, "na_object"):
             return None
@@ -62,9 +61,9 @@ def of_tiny(array, request, equal_nan):
             return None
     elif kind not in "SU" and (kind != "V" or dtype.isbuiltin != 0 or dtype.names):
         return None
-    if values_only and array.dtype == object:
+    if request.values_only and array.dtype == object:
         return np.array(sorted({*array.ravel().tolist()}), dtype)
-    if values_only:
+    if request.values_only:
         return _numpy.unique(array)
     # With the index, NumPy sorts stably: the value of equal objects is the first one.
     index = request.index or kind in "OT"
@@ -72,19 +71,19 @@ def of_tiny(array, request, equal_nan):
     return (values.astype(dtype, copy=False), *extras[index > request.index :])
 
 
-def _of_tiny_with_nan(array, request, equal_nan):
+def _of_tiny_with_nan(array, request):
     """of_tiny for complex numbers and long doubles with NaN or -0.0."""
-    values_only = not (request.index or request.inverse or request.counts)
-    if array.dtype.kind == "c" and array.dtype.isnative and _NUMPY_HASHES_COMPLEX and values_only:
-        values = _numpy.unique(array, equal_nan=equal_nan)
+    is_hashed = array.dtype.kind == "c" and array.dtype.isnative and _NUMPY_HASHES_COMPLEX
+    if is_hashed and request.values_only:
+        values = _numpy.unique(array, equal_nan=request.equal_nan)
         # If all NaN are one value, NumPy returns the first NaN; the smallest one is needed.
         if not (len(values) and np.isnan(values[-1])):
             return values
     with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
-        return by_numpy(array, request, None, equal_nan)
+        return by_numpy(array, request, None)
 
 
-def by_numpy(array, request, axis, equal_nan):
+def by_numpy(array, request, axis):
     """NumPy's answer, in the order of the request.
 
     With return_index NumPy sorts stably, so that the value of a group is its first item.
@@ -96,18 +95,18 @@ def by_numpy(array, request, axis, equal_nan):
         if request.ascending:
             _check_order(array)
         values, index, *extras = _numpy.unique(
-            array, True, request.inverse, request.counts, axis=axis, equal_nan=equal_nan
+            array, True, request.inverse, request.counts, axis=axis, equal_nan=request.equal_nan
         )
     except Exception:
         values = None
     if values is None:  # NumPy raises the error of the caller's own arguments
-        return _with_advice(array, request, axis, equal_nan)
+        return _with_advice(array, request, axis)
     if (
         request.ascending
         and values.dtype.kind == "O"
         and any(map(_objects.differs_from_itself, values))
     ):
-        found = _sorted_with_nan(array, request, equal_nan)
+        found = _sorted_with_nan(array, request)
         if found is not None:
             return as_result(found, array.shape)
     if not request.ascending:
@@ -141,17 +140,17 @@ def _check_order(array):
         bool(one < other)
 
 
-def _sorted_with_nan(array, request, equal_nan):
+def _sorted_with_nan(array, request):
     """All outputs for objects with NaN. NaN come last; NumPy's sort would put them anywhere.
     Returns None if an object has no hash, or if the objects cannot be ordered."""
     try:
-        groups = _objects.groups_by_hash(array.ravel(), request, equal_nan)
+        groups = _objects.groups_by_hash(array.ravel(), request)
         return groups and outputs_of(groups, request)
     except TypeError:
         return None
 
 
-def _with_advice(array, request, axis, equal_nan):
+def _with_advice(array, request, axis):
     """NumPy's own call. Its error keeps its class and text, and may get a note with advice.
 
     With the index, NumPy sorts stably: its other sort of StringDType may end the process. For the
@@ -160,7 +159,7 @@ def _with_advice(array, request, axis, equal_nan):
     extras = request.inverse, request.counts
     with_index = request.index or (array.dtype.kind == "T" and any(extras))
     try:
-        result = _numpy.unique(array, with_index, *extras, axis=axis, equal_nan=equal_nan)
+        result = _numpy.unique(array, with_index, *extras, axis=axis, equal_nan=request.equal_nan)
         if request.ascending:
             _check_order(array)
         return result if with_index == request.index else (result[0], *result[2:])

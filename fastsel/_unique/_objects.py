@@ -10,7 +10,7 @@ from fastsel._unique.keys import Keys
 from fastsel._unique.objects import groups_of_objects, take_objects
 
 
-def groups_of(flat, request, equal_nan):
+def groups_of(flat, request):
     """The Groups of a 1-d array of objects or StringDType; None if NumPy's comparisons decide.
 
     NumPy's comparisons decide the order of objects that are not all str or all bytes, the order of
@@ -32,20 +32,20 @@ def groups_of(flat, request, equal_nan):
             items is flat or not all(isinstance(x, str) or differs_from_itself(x) for x in items)
         ):
             return None
-        return groups_by_hash(flat, request, equal_nan)
+        return groups_by_hash(flat, request)
     if items is not flat:
         groups.values = flat[groups.index]
     return groups
 
 
-def groups_by_hash(flat, request, equal_nan):
+def groups_by_hash(flat, request):
     """The Groups by Python's hash and equality; None if an object has no hash. With equal_nan, all
     NaN are one group; otherwise each NaN is a group. A missing string counts as NaN if it does not
     equal itself, or if this comparison raises an error."""
     items = flat.tolist()
     missing, if_it_raises = object(), flat.dtype.kind == "T"
     keys = (
-        (missing if equal_nan else object()) if differs_from_itself(x, if_it_raises) else x
+        (missing if request.equal_nan else object()) if differs_from_itself(x, if_it_raises) else x
         for x in items
     )
     keys = np.fromiter(keys, object, len(items))

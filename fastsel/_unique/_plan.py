@@ -78,8 +78,7 @@ def plans(search):
     if forced is None:
         yield PRESORTED
     request = search.request
-    positions = request.index or request.inverse or request.grouped
-    if forced is None and needs_no_sample(search.size, search.nbytes, search.ascending, positions):
+    if forced is None and needs_no_sample(search.size, search.nbytes, search.ascending, request):
         search.expect(search.size)
         yield SORT_FEW if search.ascending else HASH_FEW
     elif forced not in (None, "dense"):
@@ -139,14 +138,13 @@ def sorts_many(search):
     return not fits or sorts_at_once(search)
 
 
-def needs_no_sample(size, nbytes, ascending, positions):
-    """Are keys sorted, or hashed, without a sample? positions: the index, the inverse or grouped
-    positions are wanted."""
+def needs_no_sample(size, nbytes, ascending, request):
+    """Are keys sorted (ascending), or hashed, without a sample?"""
     if size <= UNSAMPLED_ITEMS:
         return True
     if not ascending:
         return size <= 2 * UNSAMPLED_ITEMS
-    if size > SORTED_AT_ONCE * UNSAMPLED_ITEMS or positions or nbytes < 4 * size:
+    if size > SORTED_AT_ONCE * UNSAMPLED_ITEMS or request.positions or nbytes < 4 * size:
         return False
     return sorts_whole()
 

@@ -126,43 +126,39 @@ def unique(
     array([], dtype=float64)
     """
     array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
+    if inverse_dtype is not None:
+        inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")
+    request = Request(
+        *(return_index, return_inverse, return_counts, sorted, equal_nan),
+        inverse_dtype=inverse_dtype,
+    )
     is_array = type(array) is np.ndarray
-    positions = return_index or return_inverse
     is_few = (
         is_array
         and axis is None
         and array.size > 0
-        and _plan.needs_no_sample(array.size, array.nbytes, sorted, positions)
+        and _plan.needs_no_sample(array.size, array.nbytes, request.ascending, request)
     )
-    equal_nan = bool(equal_nan)
-    if inverse_dtype is not None:
-        inverse_dtype = _gate.index_dtype(inverse_dtype, "inverse_dtype")
-    elif is_few and not _plan.FORCED.get():
-        rule = _keys.loaded_rule(array.dtype, equal_nan)
+    if is_few and inverse_dtype is None and not _plan.FORCED.get():
+        rule = _keys.loaded_rule(array.dtype, request.equal_nan)
         if rule is not None:
-            result = unique_of_few(
-                *(array, rule, _keys.SEEDS),
-                *(return_index, return_inverse, return_counts, sorted, _plan.watcher),
-            )
+            result = unique_of_few(array, rule, _keys.SEEDS, request, _plan.watcher)
             if result is not None:
                 return result
-    request = Request(
-        *(return_index, return_inverse, return_counts, sorted), inverse_dtype=inverse_dtype
-    )
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
         if not _is_served(array, request):
-            return _numpy_unique.as_given(array, request, axis, equal_nan)
+            return _numpy_unique.as_given(array, request, axis)
         is_array = type(array) is np.ndarray
     if is_few and array.size <= _plan.MAX_FOR_NUMPY and sorted and not _plan.FORCED.get():
-        found = _numpy_unique.of_tiny(array, request, equal_nan)
+        found = _numpy_unique.of_tiny(array, request)
         if found is not None:
             _plan.note(*_plan.NUMPY)
             return _numpy_unique.in_inverse_dtype(found, request)
     rows = rows_of(array, axis) if is_array else None
-    outputs = None if rows is None else outputs_of_rows(rows, request, equal_nan)
+    outputs = None if rows is None else outputs_of_rows(rows, request)
     if outputs is None:
-        result = _numpy_unique.by_numpy(array, request, axis, equal_nan)
+        result = _numpy_unique.by_numpy(array, request, axis)
         return _numpy_unique.in_inverse_dtype(result, request)
     if rows.ndim > 1:
         outputs = along(outputs[0], axis), *outputs[1:]
@@ -309,28 +305,28 @@ def along(values, axis):
     return values if values.ndim == 1 or axis == 0 else np.moveaxis(values, 0, axis)
 
 
-def outputs_of_rows(rows, request, equal_nan):
+def outputs_of_rows(rows, request):
     """The outputs (_outputs.outputs_of) for items (1-d) or slices along axis 0; None if NumPy
     serves the call."""
     if rows.size == 0:
         return None if rows.ndim > 1 else _outputs_of_no_items(rows, request)
     if rows.ndim > 1 and rows.dtype.itemsize == 0:  # slices without bytes are equal
-        _, *others = outputs_of_rows(np.zeros(len(rows), np.uint8), request, equal_nan)
+        _, *others = outputs_of_rows(np.zeros(len(rows), np.uint8), request)
         return rows[:1].copy(), *others
     if rows.dtype.kind in "OT":
         if rows.ndim > 1:
             return None
         rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
-        groups = _objects.groups_of(rows, request, equal_nan)
+        groups = _objects.groups_of(rows, request)
         return groups and outputs_of(groups, request)
-    keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
+    keys = _keys.keys_of(rows, request.equal_nan and rows.ndim == 1)
     if keys is None:
         return None
     values, *others = outputs_of(find_groups(keys, rows, request), request)
     ours, dtype = values.dtype, rows.dtype
     as_is = ours == dtype and ours.metadata == dtype.metadata
     outputs = (values if as_is else values.astype(dtype), *others)
-    if dtype.kind == "c" and rows.ndim == 1 and request.ascending and equal_nan:
+    if dtype.kind == "c" and rows.ndim == 1 and request.ascending and request.equal_nan:
         _put_smallest_nan(outputs, rows, request)
     return outputs
 

@@ -14,37 +14,36 @@ cdef enum:
     MIN_PRESORTED = 128     # fewer keys are sorted in the time of a look whether they are in order
 
 
-def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None, bint index,
-                  bint inverse, bint counts, bint ascending, watcher):
+def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None,
+                  Request request not None, watcher):
     """unique of at least one item: the values, or a tuple of the values and the requested outputs.
     None if a hash table takes too many probes, or if the values would have to be sorted. `watcher`
     is None or _plan.watcher, which gets the algorithm and the reason."""
     cdef cnp.ndarray items = array
     cdef Search search
     cdef Groups groups = None
-    if ascending and not rule.words.is_ordered:
+    if request.ascending and not rule.words.is_ordered:
         return None
     if cnp.PyArray_NDIM(array) != 1:
         items = cnp.PyArray_Ravel(array, cnp.NPY_CORDER)
-    search = Search(Keys(items, rule, seeds), items, Request(index, inverse, counts, ascending),
-                    1, 1)
+    search = Search(Keys(items, rule, seeds), items, request, 1, 1)
     search.expect(search.keys.fields.size)
     if search.keys.fields.size >= MIN_PRESORTED:
         groups = new_presorted(search)
-        if not groups.find() or ascending and groups.direction != 1:
+        if not groups.find() or request.ascending and groups.direction != 1:
             groups = None
     algorithm = "presorted"
     if groups is None:
-        algorithm = "sorting" if ascending else "tables"
-        groups = new_sorting(search) if ascending else Tables(search)
+        algorithm = "sorting" if request.ascending else "tables"
+        groups = new_sorting(search) if request.ascending else Tables(search)
         if not groups.find():
             return None
     if watcher is not None:
         watcher(algorithm, "few keys")
-    if not (index or inverse or counts):
+    if request.values_only:
         return groups.values
-    inverse_out, counts_out = groups.finish(None)
-    if inverse and items is not array:
-        inverse_out = inverse_out.reshape((<object>array).shape)
-    outputs = groups.values, groups.index if index else None, inverse_out, counts_out
+    inverse, counts = groups.finish(None)
+    if inverse is not None and items is not array:
+        inverse = inverse.reshape((<object>array).shape)
+    outputs = groups.values, groups.index if request.index else None, inverse, counts
     return tuple([output for output in outputs if output is not None])

@@ -31,6 +31,9 @@ cdef class Request:
     cdef readonly bint counts         # the number of keys of each group
     cdef readonly bint grouped        # the positions of all keys, group after group
     cdef readonly bint ascending      # ascending values; otherwise the order of first occurrence
+    cdef readonly bint equal_nan      # all NaN of items are one group; otherwise each is a group
+    cdef readonly bint positions      # an output depends on the positions of keys
+    cdef readonly bint values_only    # no output but the values
     cdef readonly Py_ssize_t lookups  # how many other keys are looked up in the table
     cdef readonly object inverse_dtype    # None: intp
     cdef int inverse_type             # NumPy's number of a dtype that an algorithm may write

@@ -36,10 +36,13 @@ cnp.import_array()
 
 cdef class Request:
     def __init__(self, bint index=False, bint inverse=False, bint counts=False,
-                 bint ascending=True, bint grouped=False, Py_ssize_t lookups=0,
-                 cnp.dtype inverse_dtype=None):
+                 bint ascending=True, bint equal_nan=True, bint grouped=False,
+                 Py_ssize_t lookups=0, cnp.dtype inverse_dtype=None):
         self.index, self.inverse, self.counts = index, inverse, counts
-        self.ascending, self.grouped, self.lookups = ascending, grouped, lookups
+        self.ascending, self.equal_nan = ascending, equal_nan
+        self.grouped, self.lookups = grouped, lookups
+        self.positions = index or inverse or grouped
+        self.values_only = not (self.positions or counts)
         self.inverse_dtype, self.inverse_type = inverse_dtype, cnp.NPY_INTP
         if inverse_dtype is not None and inverse_dtype.itemsize == 4 and inverse_dtype.isnative:
             self.inverse_type = inverse_dtype.num
@@ -117,9 +120,7 @@ cdef class Search:
     @property
     def values_only(self):
         """Are only ascending values requested, which the keys have an order for?"""
-        cdef Request request = self.request
-        return self.ascending and not (
-            request.index or request.inverse or request.counts or request.grouped)
+        return self.ascending and self.request.values_only
 
     @property
     def by_position(self):

@@ -61,8 +61,7 @@ cdef enum:
 
 cdef inline bint needs_positions(Search search) noexcept:
     """Words of 4 and 8 bytes are values; other values are found at their positions."""
-    cdef Request request = search.request
-    return request.index or request.inverse or request.grouped or search.keys.fields.width < 4
+    return search.request.positions or search.keys.fields.width < 4
 
 
 cpdef bint sorts_at_once(Search search) except -1:

@@ -32,6 +32,7 @@ import fastsel._core._threads
 from operators import cases
 from fastsel._unique import _keys
 from fastsel._unique.few_keys import unique_of_few
+from fastsel._unique.groups import Request
 
 fastsel._core._threads.MIN_CHUNK_BYTES = 1
 fastsel._core._gate.TINY_ITEMS = 0
@@ -71,7 +72,7 @@ def forced(algorithm, function, *arguments, **keywords):
 
 def few(array, *wanted):
     rule = _keys.loaded_rule(array.dtype, True)
-    return unique_of_few(array, rule, _keys.SEEDS, *wanted, None)
+    return unique_of_few(array, rule, _keys.SEEDS, Request(*wanted), None)
 
 few_repeated = np.append(many[:2000] * 2**40, many[:9] * 2**40)
 ALL = dict(return_index=True, return_inverse=True, return_counts=True)

@@ -122,7 +122,7 @@ def find_few(array, *, equal_nan=True, index=False, inverse=False, counts=False,
     if the values would have to be sorted by the caller."""
     flags = index, inverse, counts
     rule = _keys.loaded_rule(array.dtype, equal_nan)
-    result = unique_of_few(array, rule, SEEDS, *flags, ascending, None)
+    result = unique_of_few(array, rule, SEEDS, Request(*flags, ascending), None)
     if result is None:
         return None
     values, *outputs = result if any(flags) else (result,)
