@@ -15,7 +15,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset, strcpy
 
 from fastsel._core.scratch cimport (
-    alloc_large, evict_all, fits, free_large, may_cache, size_of)
+    alloc_large, evict_all, fits, dealloc_large, may_cache, size_of)
 from fastsel._core.strided cimport MAX_DIMS
 
 cdef extern from "numpy/arrayobject.h":
@@ -110,7 +110,7 @@ cdef cnp.ndarray array_around(void *data, int ndim, cnp.npy_intp *shape, cnp.dty
         array = PyArray_NewFromDescr(
             &PyArray_Type, dtype, ndim, shape, NULL, data, cnp.NPY_ARRAY_CARRAY, NULL)
     except BaseException:
-        free_large(data)
+        dealloc_large(data)
         raise
     (<PyArrayObject_fields *>array).mem_handler = <PyObject *>capsule
     Py_XINCREF(<PyObject *>capsule)
@@ -139,9 +139,9 @@ cdef void *data_realloc(void *ctx, void *data, size_t size) noexcept nogil:
     other = alloc_large(size)
     if other != NULL:
         memcpy(other, data, min(size, size_of(data)))
-        free_large(data)
+        dealloc_large(data)
     return other
 
 
 cdef void data_free(void *ctx, void *data, size_t size) noexcept nogil:
-    free_large(data)
+    dealloc_large(data)

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef enum:
-    # Bytes; free_large caches no smaller block. malloc caches blocks, too, but may return their
+    # Bytes; dealloc_large caches no smaller block. malloc caches blocks, too, but may return their
     # pages to the system; then each call pays for new pages.
     MIN_CACHED_LARGE = 1 << 14
     MAX_BLOCKS = 16           # of a Scratch
@@ -13,10 +13,10 @@ cdef enum:
 # of alloc_large with fewer than MIN_CACHED_LARGE bytes are not cached.
 cdef void *alloc(size_t size) noexcept nogil
 cdef void *alloc_large(size_t size) noexcept nogil
-# free frees blocks of alloc: if it were given another block, alloc could later return too few
-# bytes. free_large frees blocks of alloc_large. Any thread may free a block; NULL is ignored.
-cdef void free(void *block) noexcept nogil
-cdef void free_large(void *block) noexcept nogil
+# dealloc frees blocks of alloc: if it were given another block, alloc could later return too few
+# bytes. dealloc_large frees blocks of alloc_large. Any thread may free a block; NULL is ignored.
+cdef void dealloc(void *block) noexcept nogil
+cdef void dealloc_large(void *block) noexcept nogil
 cdef bint fits(void *block, size_t size) noexcept nogil
 cdef size_t size_of(void *block) noexcept nogil
 cdef bint may_cache(double size) noexcept nogil

@@ -123,14 +123,14 @@ cdef void *alloc_large(size_t size) noexcept nogil:
     return system_alloc(size)
 
 
-cdef void free(void *block) noexcept nogil:
+cdef void dealloc(void *block) noexcept nogil:
     cdef block_t *slots
     cdef int bits, k
     if block == NULL:
         return
     bits = bits_of(size_of(block))
     if bits > MAX_BITS:
-        free_large(block)
+        dealloc_large(block)
         return
     if reserve(size_of(block)):
         slots = small_slots(bits)
@@ -145,7 +145,7 @@ cdef void free(void *block) noexcept nogil:
         system_free(block)
 
 
-cdef void free_large(void *block) noexcept nogil:
+cdef void dealloc_large(void *block) noexcept nogil:
     cdef block_t *slots
     cdef int k
     if block == NULL:
@@ -275,7 +275,7 @@ cdef class Scratch:
 
     def __dealloc__(self):
         for k in range(self.length):
-            free(self.blocks[k])
+            dealloc(self.blocks[k])
 
 
 cdef class Memory:
@@ -287,9 +287,9 @@ cdef class Memory:
 
     def __dealloc__(self):
         if self.from_alloc_large:
-            free_large(self.data)
+            dealloc_large(self.data)
         else:
-            free(self.data)
+            dealloc(self.data)
 
 
 cdef Memory new_memory(Py_ssize_t n, Py_ssize_t itemsize, const char *format):

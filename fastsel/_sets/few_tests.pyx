@@ -167,6 +167,7 @@ cdef class CompareEnds(CompareItems):
         cdef end_t start, stop
         cdef const char *item = self.items + self.begin(k) * width
         cdef uint8_t equal, invert = self.invert
+        FS_REQUIRE(behind >= 0 and n <= MAX_COMPARED_ENDS)
         for t in range(n):
             memcpy(&first[t], &self.whole_tests[t, 0], sizeof(end_t))
             memcpy(&last[t], &self.whole_tests[t, behind], sizeof(end_t))

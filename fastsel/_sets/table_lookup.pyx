@@ -16,9 +16,9 @@ from libc.string cimport memset
 from fastsel._core.atomics cimport fs_mark, fs_store_relaxed
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport alloc, free, new_intp, new_u32, new_u8
+from fastsel._core.scratch cimport alloc, dealloc, new_intp, new_u32, new_u8
 from fastsel._sets.lookup_output cimport Output, mark_first, output_t, room_for, write
-from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of
 from fastsel._unique.groups cimport Request, Search
 from fastsel._unique.hash_table cimport (
     GAVE_UP, NO_MEMORY, PROBES_PER_KEY, add_keys, batch_of, batch_t, find_keys, succeeded,
@@ -357,8 +357,8 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, lookup_t *tests,
         side.marks[0] = 0
         tests.marks, tests.are_tests = side.marks, True
         status = look_up(table, &tests.keys, tests)
-    free(side.marks)
-    free(by_slot)
+    dealloc(side.marks)
+    dealloc(by_slot)
     return status
 
 
@@ -414,6 +414,8 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys,
     cdef uint8_t invert = side.invert
     cdef Py_ssize_t start = side.start, stop = side.stop, n, j
     cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH)
+    FS_REQUIRE(table.ids_plus_1 != NULL or side.output == NULL
+               and side.positions_plus_1 == NULL and side.first_positions == NULL)
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)

@@ -214,9 +214,9 @@ def _order_of_objects(values):
         order[tied] = tied_order[_python_order(objects[tied_order])]
         return order
     # Compare the objects: for an array of StringDType, != is False where a string is missing.
-    is_nan = objects != objects
-    order = _numpy.flatnonzero(~is_nan)
-    return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
+    nans = objects != objects
+    order = _numpy.flatnonzero(~nans)
+    return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(nans)])
 
 
 def _python_order(objects):

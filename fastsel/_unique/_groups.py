@@ -25,9 +25,6 @@ def search_for(keys, rows, request):
 
 def find_groups(keys, rows, request):
     """The Groups of at least one key, by the first algorithm of the plan that does not give way."""
-    groups = None if _plan.FORCED.get() else groups_of_presorted_complex(rows, request)
-    if groups is not None:
-        return groups
     search = search_for(keys, rows, request)
     for plan in _plan.plans(search):
         groups = ALGORITHMS[plan.algorithm](search)
@@ -50,31 +47,35 @@ class KnownGroups(Groups):
         return self._inverse, self._counts
 
 
-def groups_of_runs(items, starts, direction, request):
-    """The Groups of items whose equal items lie side by side, from the start of each run."""
+def of_runs(starts, size, request):
+    """(inverse, counts) of `size` keys of which equal keys lie side by side, from the start of each
+    run; None for outputs that are not requested."""
     inverse = counts = None
     if request.inverse or request.counts:
-        counts = np.diff(starts, append=len(items))
+        counts = np.diff(starts, append=size)
     if request.inverse:
         inverse = np.repeat(np.arange(len(starts)), counts)
-    return KnownGroups(items[starts], starts, inverse, counts, direction)
+    return inverse, counts
 
 
-def groups_of_presorted_complex(rows, request):
-    """The Groups of complex numbers that ascend already; None for other rows. NumPy's comparisons
-    are in the order of its sort, and NaN is never in order."""
-    if rows.ndim > 1 or rows.dtype.kind != "c":
-        return None
-    with np.errstate(invalid="ignore"):  # NaN would warn
-        first = rows[:64]
-        if not (first[1:] >= first[:-1]).all():
-            return None
-        rises = rows[1:] > rows[:-1]
-        if not (rises.all() or (rises | (rows[1:] == rows[:-1])).all()):
-            return None
-    starts = np.concatenate(([0], 1 + coordinates.flatnonzero(rises)))
-    _plan.note(*_plan.PRESORTED)
-    return groups_of_runs(rows, starts, 1, request)
+class PresortedComplex(KnownGroups):
+    """Complex numbers that ascend already. NumPy's comparisons are in the order of its sort, and
+    NaN is never in order."""
+
+    __init__ = Groups.__init__
+
+    def find(self):
+        rows = self.search.rows
+        with np.errstate(invalid="ignore"):  # NaN would warn
+            first = rows[:64]
+            if not (first[1:] >= first[:-1]).all():
+                return False
+            rises = rows[1:] > rows[:-1]
+            if not (rises.all() or (rises | (rows[1:] == rows[:-1])).all()):
+                return False
+        starts = np.concatenate(([0], 1 + coordinates.flatnonzero(rises)))
+        super().__init__(rows[starts], starts, *of_runs(starts, len(rows), self.search.request), 1)
+        return True
 
 
 class WithoutNan(Groups):
@@ -133,6 +134,7 @@ class Comparison(KnownGroups):
 
 ALGORITHMS = {
     "presorted": Presorted,
+    "presorted_complex": PresortedComplex,
     "dense": Dense,
     "decimals": Decimals,
     "without_nan": WithoutNan,

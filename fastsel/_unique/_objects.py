@@ -4,7 +4,7 @@ import numpy as np
 
 from fastsel._core import _gate, _threads
 from fastsel._unique import _keys, string_objects
-from fastsel._unique._groups import KnownGroups, find_groups, groups_of_runs
+from fastsel._unique._groups import KnownGroups, find_groups, of_runs
 from fastsel._unique.groups import COST, Request, values_at
 from fastsel._unique.keys import Keys
 from fastsel._unique.objects import groups_of_objects, take_objects
@@ -25,8 +25,12 @@ def groups_of(flat, request):
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    runs = string_objects.find_runs(items)
-    groups = groups_of_runs(items, *runs, request) if runs else _hashed_strings(items)
+    if runs := string_objects.find_runs(items):
+        starts, direction = runs
+        outputs = of_runs(starts, len(items), request)
+        groups = KnownGroups(items[starts], starts, *outputs, direction)
+    else:
+        groups = _hashed_strings(items)
     if groups is None:
         if request.ascending and (
             items is flat or not all(isinstance(x, str) or differs_from_itself(x) for x in items)

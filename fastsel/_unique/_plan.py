@@ -54,6 +54,7 @@ class Plan(NamedTuple):
 SORT_FEW = Plan("sorting", "few keys")
 HASH_FEW = Plan("tables", "few keys")
 PRESORTED = Plan("presorted", "the keys are in order already")
+PRESORTED_COMPLEX = Plan("presorted_complex", PRESORTED.reason)
 DENSE = Plan("dense", "nearly all keys are in a narrow range")
 DECIMALS = Plan("decimals", "the keys have few digits, and nearly all are in a narrow range")
 WITHOUT_NAN = Plan("without_nan", "half of the keys are NaN or NaT")
@@ -76,7 +77,8 @@ def plans(search):
     to the next one. `comparison` serves all keys."""
     forced = FORCED.get()
     if forced is None:
-        yield PRESORTED
+        are_complex = search.rows.ndim == 1 and search.rows.dtype.kind == "c"
+        yield PRESORTED_COMPLEX if are_complex else PRESORTED
     request = search.request
     if forced is None and needs_no_sample(search.size, search.nbytes, search.ascending, request):
         search.expect(search.size)

@@ -293,8 +293,8 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
     cdef uint64_t leading = mantissa >> 63, magnitude = exponent & 0x7fff
     # If the exponent is not 0, a value whose leading bit is not set is nan. If the exponent is 0,
     # the bit may be set: then the value equals the value with the exponent 1.
-    cdef bint is_nan = magnitude and (not leading or (magnitude == 0x7fff and mantissa << 1))
-    if is_nan:
+    cdef bint has_nan = magnitude and (not leading or (magnitude == 0x7fff and mantissa << 1))
+    if has_nan:
         mantissa, exponent = <uint64_t>3 << 62, 0x7fff
     elif mantissa == 0:
         exponent = 0
@@ -303,7 +303,7 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
     memset(out, 0, width)
     memcpy(out, &mantissa, 8)
     memcpy(out + 8, &exponent, 2)
-    return is_nan
+    return has_nan
 
 
 cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) noexcept nogil:

@@ -12,6 +12,11 @@ order, each at most once::
 
 `ranks` is None if the order of the groups stays as it is. Otherwise the caller has sorted the
 values, and ranks[g] is the new place of group g: the inverse has ranks instead of group ids.
+
+For the items [7, 5, 7], Tables find values [7, 5] and index [0, 1], and direction stays 0. The
+caller sorts the values to [5, 7]: group 0 gets place 1, so ranks are [1, 0], finish(ranks) returns
+the inverse [1, 0, 1] and, in the order of the groups, the counts [2, 1].
+
 `relabel` writes the ranks, and `group_positions` finds the positions of few groups in an inverse.
 """
 cimport numpy as cnp

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from fastsel._core.scratch cimport alloc, free
+from fastsel._core.scratch cimport alloc, dealloc
 from fastsel._simd.blocks cimport FS_REQUIRE, fs_prefetch, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix
@@ -74,10 +74,10 @@ cdef void table_clear(table_t *table) noexcept nogil:
 
 
 cdef void table_free(table_t *table) noexcept nogil:
-    free(table.slots)
-    free(table.ids_plus_1)
-    free(table.first_positions)
-    free(table.counts)
+    dealloc(table.slots)
+    dealloc(table.ids_plus_1)
+    dealloc(table.first_positions)
+    dealloc(table.counts)
 
 
 cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:

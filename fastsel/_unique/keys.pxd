@@ -62,9 +62,9 @@ cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil
     """The canonical form of a word. No branch depends on the word: in data that is half NaN, such a
     branch would often be mispredicted."""
     cdef uint64_t magnitude = word & rule.significant
-    cdef uint64_t is_nan = 0 - <uint64_t>(magnitude > rule.limit)
+    cdef uint64_t nan_mask = 0 - <uint64_t>(magnitude > rule.limit)
     word &= 0 - <uint64_t>(magnitude != 0)
-    return (word & ~is_nan) | (rule.nan & is_nan)
+    return (word & ~nan_mask) | (rule.nan & nan_mask)
 
 
 cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:

@@ -125,11 +125,12 @@ cdef void restore_bits(const keys_t *keys, word_t *values, Py_ssize_t groups,
 
 
 cdef inline Py_ssize_t next_special(const keys_t *keys, const word_t *items, Py_ssize_t i,
-                                    bint is_nan) noexcept nogil:
+                                    bint seeks_nan) noexcept nogil:
     """The position of the first zero or NaN from position i on, or the number of keys. The compiler
     vectorizes the loop over a block."""
     cdef word_t significant = <word_t>keys.rule.significant, limit = <word_t>keys.rule.limit
-    cdef word_t low = limit + 1 if is_nan else 0, reach = significant - low if is_nan else 0
+    cdef word_t low = limit + 1 if seeks_nan else 0
+    cdef word_t reach = significant - low if seeks_nan else 0
     cdef uint8_t found
     cdef Py_ssize_t j
     while i < keys.size:

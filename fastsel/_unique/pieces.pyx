@@ -22,7 +22,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.atomics cimport fs_atomic_t, fs_load_relaxed, fs_store_relaxed
-from fastsel._core.scratch cimport alloc, free
+from fastsel._core.scratch cimport alloc, dealloc
 from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport canonical, keys_t
@@ -137,9 +137,9 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
 
 
 cdef void sorter_free(sorter_t *sorter) noexcept nogil:
-    free(sorter.keys)
-    free(sorter.entries)
-    free(sorter.packed)
+    dealloc(sorter.keys)
+    dealloc(sorter.entries)
+    dealloc(sorter.packed)
 
 
 # ---- the sort ---------------------------------------------------------------------------

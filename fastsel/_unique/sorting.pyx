@@ -16,7 +16,7 @@ from libc.string cimport memcmp, memcpy
 
 from fastsel._core.parallel cimport CHUNKS_PER_THREAD, Job, scan
 from fastsel._core.results cimport new_array, new_result
-from fastsel._core.scratch cimport Scratch, alloc, free
+from fastsel._core.scratch cimport Scratch, alloc, dealloc
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport CACHE_BYTES, L2_BYTES, Groups, Request, Search, values_at
@@ -311,7 +311,7 @@ cdef class Sorting(Groups):
                 else:
                     self.write_groups(part, entries, sorter.entries, groups)
         if self.inverse_data != NULL:
-            free(entries)
+            dealloc(entries)
         sorter_free(&sorter)
         self.offsets[part] = groups
 

@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport alloc, free, new_memory
+from fastsel._core.scratch cimport alloc, dealloc, new_memory
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.groups cimport (
     CACHE_BYTES, COST, GROUP_BYTES, Groups, Request, Search, table_count, values_at)
@@ -152,8 +152,8 @@ cdef class Tables(Groups):
     def __dealloc__(self):
         for k in range(self.chunks if self.tables != NULL else 0):
             table_free(&self.tables[k].table)
-            free(self.tables[k].group_ids)
-            free(self.tables[k].recent)
+            dealloc(self.tables[k].group_ids)
+            dealloc(self.tables[k].recent)
 
 
 # ---- fill -------------------------------------------------------------------------------

@@ -220,9 +220,9 @@ def borders_of_index(location, partitions, rule):
 def part_by_value(groups, borders, partitions):
     """The groups divided into ranges of values; NaN among objects are in the last range."""
     values = comparable(groups.values)
-    is_nan = _is_nan_object(values)
+    nans = _is_nan_object(values)
     numbers = np.full(len(values), partitions - 1)
-    numbers[~is_nan] = np.searchsorted(borders, values[~is_nan], "right")
+    numbers[~nans] = np.searchsorted(borders, values[~nans], "right")
     return _part(groups, numbers, partitions)
 
 

@@ -37,6 +37,7 @@ def facts_of(**changed):
         "by_position": True,
         "needs_group_ids": True,
         "request": Request(),
+        "rows": np.empty(0),
         "windows": ((0, 0),) * 4,
         "scale": 0,
         "values_only": False,
