@@ -59,7 +59,7 @@ def merged_numbers(first, second, exclusive_or):
     threads = _threads.for_bytes(first.nbytes + second.nbytes)
     result = merged(first, second, exclusive_or, threads)
     nans = (first_nan, second_nan) if exclusive_or else (first_nan,)
-    return np.concatenate((result, *nans)) if any(map(len, nans)) else result
+    return np.concatenate((result, *nans), dtype=first.dtype) if any(map(len, nans)) else result
 
 
 def _distinct_numbers(items):

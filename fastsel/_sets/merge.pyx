@@ -44,9 +44,9 @@ ctypedef struct functions_t:      # of one type of numbers
 def merged(cnp.ndarray first not None, cnp.ndarray second not None, bint exclusive_or,
            int threads):
     """The ascending numbers that are in the first array alone or, with exclusive_or, in one array
-    alone.
+    alone, in the dtype of the first array.
 
-    Both arrays are contiguous, 1-d and of one dtype: native integers, dates, times, float32 or
+    Both arrays are contiguous, 1-d and of equal dtypes: native integers, dates, times, float32 or
     float64. They are ascending and distinct, have no NaN, and nobody writes to them: otherwise the
     result is undefined. Any two such arrays that nobody writes to are safe."""
     cdef Py_ssize_t n_first = cnp.PyArray_SIZE(first), n_second = cnp.PyArray_SIZE(second)
@@ -54,6 +54,7 @@ def merged(cnp.ndarray first not None, cnp.ndarray second not None, bint exclusi
     cdef Merge job
     if n_first < n_second:
         job = Merge(second, first, threads)
+        job.dtype = <cnp.dtype>cnp.PyArray_DESCR(first)
         job.keeps_first, job.keeps_second = exclusive_or, True
     else:
         job = Merge(first, second, threads)

@@ -7,7 +7,8 @@ from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, L2_BYTES, table_cou
 from fastsel._unique.pieces import sorts_whole
 from fastsel._unique.sorting import sorts_at_once
 
-# If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct, or 1 in
+# If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct (if their
+# positions would move along, and hash tables fit the cache, 2 in SORTED_SHARE), or 1 in
 # SHARE_OF_TAIL if few groups have most of the keys; otherwise hash the keys, and sort only the
 # distinct values.
 SORTED_SHARE = 16
@@ -131,7 +132,10 @@ def sorts_many(search):
     """Are so many keys distinct that it pays to sort all keys? The hash table of a heavy tail has
     the frequent keys in the cache. But counts and group ids double its time, and merging tables
     adds more."""
-    if not search.ascending or search.expected * SORTED_SHARE <= search.size:
+    share, request = SORTED_SHARE, search.request
+    if request.positions and not request.grouped and search.expected <= max_groups(search):
+        share //= 2
+    if not search.ascending or search.expected * share <= search.size:
         return False
     if not search.mostly_repeated or not (search.values_only or search.threads == 1):
         return True

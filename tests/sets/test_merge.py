@@ -1,5 +1,7 @@
 """setxor1d, setdiff1d and intersect1d of numbers; a merge serves the first two."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,18 @@ def test_values_have_the_bits_of_their_first_item_in_ar1(sizes, values):
     assert (only_first[0] == 0) == (0.0 not in second[1:])
     assert np.isnan(only_first[-1])
     assert not np.isnan(only_first[:-1]).any()
+
+
+def test_metadata_of_dtypes_is_as_in_numpy():
+    with_metadata = np.dtype("f8", metadata={"unit": "m"})
+    few, many = np.arange(3.0), np.arange(10.0, 5000.0) / 3
+    many[-1] = np.nan
+    for ar1, ar2 in itertools.product((few, many), repeat=2):
+        for dtypes in itertools.product(("f8", with_metadata), repeat=2):
+            arrays = [ar.astype(dtype) for ar, dtype in zip((ar1, ar2), dtypes, strict=True)]
+            for function in ("setxor1d", "setdiff1d"):
+                result = getattr(fastsel, function)(*arrays)
+                assert result.dtype.metadata == getattr(np, function)(*arrays).dtype.metadata
 
 
 def test_true_of_any_bits_equals_true():
