@@ -47,7 +47,7 @@ class KnownGroups(Groups):
         return self._inverse, self._counts
 
 
-def of_runs(starts, size, request):
+def inverse_and_counts(starts, size, request):
     """(inverse, counts) of `size` keys of which equal keys lie side by side, from the start of each
     run; None for outputs that are not requested."""
     inverse = counts = None
@@ -74,7 +74,9 @@ class PresortedComplex(KnownGroups):
             if not (rises.all() or (rises | (rows[1:] == rows[:-1])).all()):
                 return False
         starts = np.concatenate(([0], 1 + coordinates.flatnonzero(rises)))
-        super().__init__(rows[starts], starts, *of_runs(starts, len(rows), self.search.request), 1)
+        super().__init__(
+            rows[starts], starts, *inverse_and_counts(starts, len(rows), self.search.request), 1
+        )
         return True
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from fastsel._core import _gate, _threads
 from fastsel._unique import _keys, string_objects
-from fastsel._unique._groups import KnownGroups, find_groups, of_runs
+from fastsel._unique._groups import KnownGroups, find_groups, inverse_and_counts
 from fastsel._unique.groups import COST, Request, values_at
 from fastsel._unique.keys import Keys
 from fastsel._unique.objects import groups_of_objects, take_objects
@@ -27,7 +27,7 @@ def groups_of(flat, request):
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
     if runs := string_objects.find_runs(items):
         starts, direction = runs
-        outputs = of_runs(starts, len(items), request)
+        outputs = inverse_and_counts(starts, len(items), request)
         groups = KnownGroups(items[starts], starts, *outputs, direction)
     else:
         groups = _hashed_strings(items)
