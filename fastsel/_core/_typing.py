@@ -7,8 +7,8 @@ import numpy as np
 # `ArrayOf` is an array_like of a known scalar type: an array, a NumPy scalar, or a sequence of
 # arrays or NumPy scalars. `ArrayLikeOf` is any array_like; its scalar type is Any if type checkers
 # do not know it. `ListOf` is a list, or a sequence of lists, of Python objects of one type. NumPy's
-# types for such arguments have private names, and only type checkers need them, and know
-# typing_extensions.
+# types for such arguments have private names; only type checkers import these names, and
+# typing_extensions, which type checkers include.
 if TYPE_CHECKING:
     from numpy._typing import _ArrayLike as ArrayOf
     from numpy._typing import _NestedSequence

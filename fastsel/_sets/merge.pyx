@@ -33,7 +33,6 @@ ctypedef Py_ssize_t (*merge_t)(
     const void *first, Py_ssize_t n_first, const void *second, Py_ssize_t n_second,
     int keeps_first, int keeps_second, void *out) noexcept nogil
 
-
 ctypedef Py_ssize_t (*start_t)(const void *item, const void *others, Py_ssize_t n) noexcept nogil
 
 ctypedef struct functions_t:      # of one type of numbers
@@ -47,8 +46,8 @@ def merged(cnp.ndarray first not None, cnp.ndarray second not None, bint exclusi
     alone, in the dtype of the first array.
 
     Both arrays are contiguous, 1-d and of equal dtypes: native integers, dates, times, float32 or
-    float64. They are ascending and distinct, have no NaN, and nobody writes to them: otherwise the
-    result is undefined. Any two such arrays that nobody writes to are safe."""
+    float64. Nobody writes to the arrays. Their numbers ascend, are distinct and are not NaN:
+    otherwise the result is undefined, but no other memory is read or written."""
     cdef Py_ssize_t n_first = cnp.PyArray_SIZE(first), n_second = cnp.PyArray_SIZE(second)
     cdef Py_ssize_t n_others = min(n_first, n_second), start, k
     cdef Merge job
