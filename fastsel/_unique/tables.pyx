@@ -33,8 +33,11 @@ cdef enum:
     # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
     # After a batch of which too few keys are recent, the next MAX_MISSED batches that use the
     # filter leave it as it is: if a rare key and one that has most of the keys share a slot, the
-    # rare key would evict the other in each batch.
+    # rare key would evict the other in each batch. Of MAX_MISSED batches in all, or counts of fewer
+    # than MIN_COUNTED keys a group, the filter is first tried after MISSED_PERIOD batches: it would
+    # take longer than the lookups.
     MAX_MISSED = 8
+    MIN_COUNTED = 16
     MISSED_PERIOD = 256
     # Lookups are faster in a table with more room. The room of one group pays for itself after
     # LOOKUPS_PER_GROUP lookups.
@@ -134,6 +137,9 @@ cdef class Tables(Groups):
                 min(min(self.expected, self.max_groups) + BATCH, room))
             chunk_table.table.skips_unequal = (
                 self.search.request.lookups > 0 and not self.search.request.inverse)
+            if keys.size <= MAX_MISSED * BATCH or (
+                    self.search.request.counts and keys.size < MIN_COUNTED * self.expected):
+                chunk_table.missed = MAX_MISSED
         if chunk_table.status == 0:
             fill(chunk_table, keys, start, stop, self.search.request.counts, inverse)
 
@@ -229,13 +235,12 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    const batch_t *batch, const uint32_t *ids_plus_1,
                                    Py_ssize_t *counts, Py_ssize_t before) noexcept nogil:
     """Count a batch that has not used the filter. Put its words into the filter if they have 4 or 8
-    bytes, if at most half of them are new, if fewer than MAX_MISSED batches in a row have not used
-    the filter, and if all keys take more batches than that. Before the words were added, the table
-    had `before` groups. counts is NULL if words are not counted."""
+    bytes, if at most half of them are new, and if fewer than MAX_MISSED batches in a row have not
+    used the filter. Before the words were added, the table had `before` groups. counts is NULL if
+    words are not counted."""
     chunk_table.missed = (chunk_table.missed + 1) % MISSED_PERIOD
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > batch.n
-            or keys.size <= MAX_MISSED * BATCH or keys.width < 4 or not keys.is_word
-            or keys.unequal != NULL):
+            or keys.width < 4 or not keys.is_word or keys.unequal != NULL):
         return
     if chunk_table.recent == NULL:
         chunk_table.recent = new_recent(keys, chunk_table.table.ids_plus_1 != NULL)
