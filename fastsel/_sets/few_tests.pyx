@@ -10,9 +10,9 @@ from libc.string cimport memcmp, memcpy, memset
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
-from fastsel._simd.blocks cimport FS_REQUIRE, is_item, log2_width
+from fastsel._simd.blocks cimport FS_REQUIRE, is_item, log2_width, rule_t
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word, rule_t
+from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word
 
 cnp.import_array()
 

@@ -52,7 +52,7 @@ def look_up_in_window(Keys items not None, WindowTable table not None, uint64_t 
         table = WindowTable(tests, (window_of_all.base, window_of_all.entries),
                             output is not None, 0, threads)
         return look_up_in_window(items, table, 0, has_nan, output, invert)
-    entry = ordered_key_of(tests.fields.rule.order_map, tests.fields.rule.nan) - table.window.base
+    entry = ordered_key_of(&tests.fields.rule, tests.fields.rule.nan) - table.window.base
     has_nan = has_nan and entry < table.window.entries
     if output is not None:
         merge_tables(table, threads)
@@ -112,7 +112,7 @@ cdef class LookUpEntries(Job):
                 <const char *>self.table.outside_words.data + j * keys.width, keys.width)
             if has_nan and word == keys.rule.nan:
                 continue
-            key = ordered_key_of(keys.rule.order_map, word)
+            key = ordered_key_of(&keys.rule, word)
             self.low, self.high = min(self.low, key), max(self.high, key)
             if not fits or self.find_outside(word) >= 0:
                 continue
@@ -126,7 +126,6 @@ cdef class LookUpEntries(Job):
     cdef int set_range(self) except -1:
         """Set the range of all tests, if items can be compared with it. Bits are merged."""
         cdef const uint64_t[::1] bits = self.table.bits
-        cdef const uint64_t *order_map = self.items.fields.rule.order_map
         cdef Py_ssize_t first = 0, last = self.table.entry_blocks - 1
         cdef uint64_t low = self.low, high = self.high
         while first <= last and bits[first] == 0:
@@ -139,7 +138,7 @@ cdef class LookUpEntries(Job):
             high = max(
                 high, self.table.window.base + <uint64_t>last * 64 + bit_length(bits[last]) - 1)
         self.has_range = self.table.are_integers and low <= high
-        self.lowest = word_of(order_map, low)
+        self.lowest = word_of(&self.items.fields.rule, low)
         self.beyond = ~<uint64_t>63
         while (high - low) & self.beyond:
             self.beyond <<= 1

@@ -23,6 +23,17 @@ cdef extern from "level.h" nogil:
 
     void FS_REQUIRE(bint condition)
 
+    ctypedef struct rule_t "fs_rule_t":
+        uint64_t significant
+        uint64_t limit
+        uint64_t nan
+        uint64_t sign
+        uint64_t negative
+        uint64_t minimum
+        bint is_ordered
+        bint nan_unequal
+        int character_width
+
     ctypedef struct fs_cells_t:
         uint64_t low
         uint64_t last
@@ -78,16 +89,14 @@ cdef extern from "level.h" nogil:
         Py_ssize_t (*skip_seen)(
             const char *bytes, Py_ssize_t blocks, const uint8_t *seen) noexcept nogil
         Py_ssize_t (*mark_changes[2])(
-            const char *items, Py_ssize_t blocks, uint64_t significant, uint64_t limit,
-            const uint64_t *order_map, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
+            const char *items, Py_ssize_t blocks, const rule_t *rule, uint64_t *last,
+            uint64_t *bits, int *seen) noexcept nogil
         void (*mark_runs[2])(
             const char *words, Py_ssize_t blocks, uint64_t *bits) noexcept nogil
         void (*ordered_keys[4])(
-            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order_map,
-            uint64_t *out) noexcept nogil
+            const char *items, Py_ssize_t n, const rule_t *rule, uint64_t *out) noexcept nogil
         void (*narrow_ordered_keys)(
-            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order_map,
-            uint32_t *out) noexcept nogil
+            const char *items, Py_ssize_t n, const rule_t *rule, uint32_t *out) noexcept nogil
         bint (*decimal_keys)(
             const char *items, Py_ssize_t n, double scale, int64_t *keys) noexcept nogil
         void (*cells_of)(

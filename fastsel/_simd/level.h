@@ -23,6 +23,24 @@
 #endif
 #define FS_IS_ALIGNED(pointer, width) ((uintptr_t)(pointer) % (width) == 0)
 
+/* The rule of keys: which words are equal, and their order.
+
+   word & significant is the magnitude. If the magnitude is 0, the word becomes 0; if it exceeds
+   limit, the word becomes nan. For integers, significant and limit are all ones, and no word
+   changes.
+
+   A canonical word becomes an ordered key, an unsigned integer in the order of the items: the bits
+   of sign are flipped; if the sign bit of the word is set, the bits of negative are flipped too;
+   then minimum is subtracted. For dates and times, minimum is 1, so that NaT, the smallest integer,
+   becomes the largest key. Of integers and times, negative is 0. */
+typedef struct {
+    uint64_t significant, limit, nan;
+    uint64_t sign, negative, minimum; /* all 0 unless is_ordered */
+    int is_ordered;
+    int nan_unequal;     /* an item that is nan equals no item, not even itself */
+    int character_width; /* bytes of a character; 0 unless the keys are native 1-d strings */
+} fs_rule_t;
+
 /* Cells 1 to last have 2^shift key values each, and cell 1 begins at low. Keys below low are in
    cell 0, keys behind cell `last` are in cell `last`. Between gap_low and gap_high there are no
    cells: a key between them counts as gap_low, and gap is subtracted from each key from gap_high
@@ -122,17 +140,15 @@ typedef struct {
     ptrdiff_t (*skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen);
     /* mark_changes[width is 8]: writes a bit for each word of up to `blocks` blocks: 1 if the word
        differs from the word before it. See order_body.h. */
-    ptrdiff_t (*mark_changes[2])(const char *items, ptrdiff_t blocks, uint64_t significant,
-                                 uint64_t limit, const uint64_t *order_map, uint64_t *last,
-                                 uint64_t *bits, int *seen);
+    ptrdiff_t (*mark_changes[2])(const char *items, ptrdiff_t blocks, const fs_rule_t *rule,
+                                 uint64_t *last, uint64_t *bits, int *seen);
     /* mark_runs[width is 8]: writes a bit for each of 64 * blocks words. See order_body.h. */
     void (*mark_runs[2])(const char *words, ptrdiff_t blocks, uint64_t *bits);
     /* ordered_keys[log2 width]: writes the ordered keys of n aligned words. See order_body.h. */
-    void (*ordered_keys[4])(const char *items, ptrdiff_t n, const uint64_t *rule,
-                            const uint64_t *order_map, uint64_t *out);
+    void (*ordered_keys[4])(const char *items, ptrdiff_t n, const fs_rule_t *rule, uint64_t *out);
     /* ordered_keys of words of 4 bytes, in 4 bytes each. */
-    void (*narrow_ordered_keys)(const char *items, ptrdiff_t n, const uint64_t *rule,
-                                const uint64_t *order_map, uint32_t *out);
+    void (*narrow_ordered_keys)(const char *items, ptrdiff_t n, const fs_rule_t *rule,
+                                uint32_t *out);
     /* Writes an integer for each of n aligned doubles, if they are decimals. See order_body.h. */
     int (*decimal_keys)(const char *items, ptrdiff_t n, double scale, int64_t *keys);
     /* Writes the cell of each of n keys. */

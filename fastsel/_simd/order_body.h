@@ -3,26 +3,24 @@
    CPU level (levels.h). */
 
 /* Writes a bit for each word: 1 if the word differs from the word before it. Words become ordered
-   keys by order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top
-   bit of the word is set, the bits of negative are flipped too; minimum is subtracted.
+   keys by the rule.
 
    Stops at a block of floats that has -0.0 or a NaN, even a canonical one, unless all words of the
    block equal the word before the block. Returns the number of blocks before the block at which it
    stops, or `blocks`. last is the ordered key before the first word, and becomes the ordered key of
    the last word whose bit was written. Sets bit 0 of seen if an ordered key is greater than the one
-   before it, bit 1 if it is less. mask has the significant bits of the rule, limit its limit (see
-   keys.pxd). */
+   before it, bit 1 if it is less. */
 #define FS_MARK_CHANGES(width) \
-    static ptrdiff_t AT(mark_changes_u##width)(const char *items, ptrdiff_t blocks, uint64_t mask, \
-                                               uint64_t limit, const uint64_t *order_map, \
-                                               uint64_t *last, uint64_t *bits, int *seen) \
+    static ptrdiff_t AT(mark_changes_u##width)(const char *items, ptrdiff_t blocks, \
+                                               const fs_rule_t *rule, uint64_t *last, \
+                                               uint64_t *bits, int *seen) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
-        uint##width##_t sign = (uint##width##_t)order_map[0]; \
-        uint##width##_t negative = (uint##width##_t)order_map[1]; \
-        uint##width##_t minimum = (uint##width##_t)order_map[2]; \
-        uint##width##_t significant = (uint##width##_t)mask; \
-        uint##width##_t gap = significant - (uint##width##_t)limit, above = significant + 1; \
+        uint##width##_t sign = (uint##width##_t)rule->sign; \
+        uint##width##_t negative = (uint##width##_t)rule->negative; \
+        uint##width##_t minimum = (uint##width##_t)rule->minimum; \
+        uint##width##_t significant = (uint##width##_t)rule->significant; \
+        uint##width##_t gap = significant - (uint##width##_t)rule->limit, above = significant + 1; \
         uint##width##_t n[65], changes[64]; \
         n[64] = (uint##width##_t)*last; \
         for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
@@ -78,18 +76,17 @@ FS_MARK_RUNS(32)
 FS_MARK_RUNS(64)
 #undef FS_MARK_RUNS
 
-/* Writes the ordered keys of n words. Each word becomes canonical by rule, which is significant,
-   limit and nan, and then an ordered key by order_map. */
+/* Writes the ordered keys of n words by the rule; the words need not be canonical. */
 #define FS_ORDERED_KEYS(name, width, out_t) \
-    static void AT(name)(const char *items, ptrdiff_t n, const uint64_t *rule, \
-                         const uint64_t *order_map, out_t *out) \
+    static void AT(name)(const char *items, ptrdiff_t n, const fs_rule_t *rule, out_t *out) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
         FS_REQUIRE(FS_IS_ALIGNED(items, width / 8)); \
-        uint##width##_t significant = (uint##width##_t)rule[0], limit = (uint##width##_t)rule[1]; \
-        uint##width##_t nan = (uint##width##_t)rule[2], sign = (uint##width##_t)order_map[0]; \
-        uint##width##_t negative = (uint##width##_t)order_map[1]; \
-        uint##width##_t minimum = (uint##width##_t)order_map[2]; \
+        uint##width##_t significant = (uint##width##_t)rule->significant; \
+        uint##width##_t limit = (uint##width##_t)rule->limit, nan = (uint##width##_t)rule->nan; \
+        uint##width##_t sign = (uint##width##_t)rule->sign; \
+        uint##width##_t negative = (uint##width##_t)rule->negative; \
+        uint##width##_t minimum = (uint##width##_t)rule->minimum; \
         if ((uint##width##_t)~(significant & limit) == 0 && negative == 0) { /* integers */ \
             for (ptrdiff_t j = 0; j < n; j++) out[j] = (uint##width##_t)((v[j] ^ sign) - minimum); \
             return; \

@@ -11,8 +11,8 @@ from libc.string cimport memcpy, memset
 from fastsel._core.atomics cimport fs_mark
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_u64
-from fastsel._simd.blocks cimport blocks_of, word_t
-from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word, rule_t
+from fastsel._simd.blocks cimport blocks_of, rule_t, word_t
+from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
 cnp.import_array()
@@ -66,7 +66,7 @@ cdef class OrderItems(Job):
         for i in range(self.begin(k), self.begin(k + 1)):
             at = i if all_items else positions[i]
             key = load_word(self.items + at * self.stride, self.width)
-            key = ordered_key_of(self.rule.order_map, canonical(&self.rule, key))
+            key = ordered_key_of(&self.rule, canonical(&self.rule, key))
             least, greatest = min(least, key), max(greatest, key)
             out[i] = key
         self.least[k], self.greatest[k] = least, greatest

@@ -104,7 +104,7 @@ cdef class Dense(Groups):
         while self.below < cnp.PyArray_SIZE(words):
             word = load_word(<const char *>cnp.PyArray_DATA(words)
                              + self.below * keys.fields.width, keys.fields.width)
-            if ordered_key_of(keys.fields.rule.order_map, word) >= self.table.window.base:
+            if ordered_key_of(&keys.fields.rule, word) >= self.table.window.base:
                 break
             self.below += 1
         return 0
@@ -136,7 +136,7 @@ cdef class Dense(Groups):
         write.run(threads)
         if not self.table.are_integers:     # float16, of which no key is outside of the window
             with nogil:
-                to_words(keys.rule.order_map, <uint16_t *>write.values, groups)
+                to_words(&keys.rule, <uint16_t *>write.values, groups)
                 restore_bits(keys, <uint16_t *>write.values, groups, NULL)
         if self.rest is not None:
             words, values = self.rest.values, self.values.view(self.rest.values.dtype)

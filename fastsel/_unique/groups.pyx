@@ -107,7 +107,7 @@ cdef class Search:
         cdef const sample_t *sample
         cdef bint are_ordered = keys.rule.is_ordered and keys.unequal == NULL
         cdef bint has_all = keys.width == 1 or keys.width == 2 and (
-            keys.rule.order_map[1] != 0 or not self.needs_group_ids)
+            keys.rule.negative or not self.needs_group_ids)
         if are_ordered and has_all and not keys.rule.nan_unequal:
             return ((0, 1 << 8 * keys.width),) * WINDOWS  # all words, without a sample
         if not are_ordered or not (keeps_words(&keys.rule) or self.scale):
@@ -120,7 +120,7 @@ cdef class Search:
         """All sampled keys are NaN or decimals by `scale` (order_body.h); 0 if not, or if the keys
         are no doubles."""
         cdef const keys_t *keys = &self.keys.fields
-        return self.sample().scale if keys.width == 8 and keys.rule.order_map[1] else 0
+        return self.sample().scale if keys.width == 8 and keys.rule.negative else 0
 
     @property
     def values_only(self):
@@ -132,7 +132,7 @@ cdef class Search:
         """Does a direct-address table have to find first positions? If values ascend and are the
         canonical words, float16, or decimals, only the index needs them."""
         cdef const keys_t *keys = &self.keys.fields
-        cdef bint are_halves = keys.width == 2 and keys.rule.order_map[1] != 0
+        cdef bint are_halves = keys.width == 2 and keys.rule.negative
         return self.request.index or not (
             self.ascending and (keeps_words(&keys.rule) or are_halves or self.scale))
 

@@ -7,7 +7,7 @@ Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are load
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._simd.blocks cimport fs_prefetch, log2_width, wide_t, word_t
+from fastsel._simd.blocks cimport fs_prefetch, log2_width, rule_t, wide_t, word_t
 from fastsel._simd.levels cimport level
 
 cdef extern from "load_once.h" nogil:
@@ -20,18 +20,6 @@ cdef extern from "hashing.h" nogil:
 cdef enum:
     BATCH = 256     # keys at a time: their words fit the L1 cache and any stack
     AHEAD = 32      # how many keys ahead a kernel prefetches
-
-ctypedef struct rule_t:
-    # word & significant is the magnitude. If the magnitude is 0, the word becomes 0; if it exceeds
-    # limit, the word becomes nan. For integers, significant and limit are all ones, and no word
-    # changes.
-    uint64_t significant
-    uint64_t limit
-    uint64_t nan
-    bint nan_unequal        # an item that is nan equals no item, not even itself
-    bint is_ordered         # order_map makes ordered keys of the words (ordered_keys.pxd)
-    uint64_t[3] order_map
-    int character_width     # bytes of a character; 0 unless the keys are native 1-d strings
 
 ctypedef struct keys_t:
     const char *data
@@ -109,10 +97,8 @@ cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noe
 
 cdef inline void write_ordered_keys(const keys_t *keys, const char *items, Py_ssize_t n,
                                     uint64_t *out) noexcept nogil:
-    """Write the ordered keys of n items of the dtype of the keys. A level reads significant, limit
-    and nan, which lie side by side in a rule_t."""
-    level.ordered_keys[log2_width(keys.width)](
-        items, n, &keys.rule.significant, keys.rule.order_map, out)
+    """Write the ordered keys of n items of the dtype of the keys."""
+    level.ordered_keys[log2_width(keys.width)](items, n, &keys.rule, out)
 
 
 cdef inline bint keeps_words(const rule_t *rule) noexcept nogil:

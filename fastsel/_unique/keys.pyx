@@ -11,13 +11,13 @@ cnp.import_array()
 cdef class Rule:
     def __init__(self, uint64_t significant, uint64_t limit, uint64_t nan, bint nan_unequal,
                  tuple order_map=None, int character_width=0):
-        """The arguments are the fields of a rule_t. order_map is (sign, negative, minimum) of
-        ordered_keys.pxd; None if the words have no order."""
+        """The arguments are the fields of fs_rule_t (level.h). order_map is (sign, negative,
+        minimum); None if the words have no order."""
         self.words.significant, self.words.limit, self.words.nan = significant, limit, nan
         self.words.nan_unequal, self.words.character_width = nan_unequal, character_width
         self.words.is_ordered = order_map is not None
         if order_map is not None:
-            self.words.order_map = order_map
+            self.words.sign, self.words.negative, self.words.minimum = order_map
 
 
 cdef cnp.ndarray in_order(cnp.ndarray data, Py_ssize_t alignment):
@@ -101,10 +101,10 @@ cdef void restore_bits(const keys_t *keys, word_t *values, Py_ssize_t groups,
     cdef const word_t *items = <const word_t *>keys.data
     cdef Py_ssize_t i, zero = 0, stop = groups, nans = 0, middle
     cdef word_t nan = <word_t>keys.rule.nan, item
-    cdef uint64_t key_of_zero = ordered_key_of(keys.rule.order_map, 0)
+    cdef uint64_t key_of_zero = ordered_key_of(&keys.rule, 0)
     while zero < stop:
         middle = (zero + stop) >> 1
-        if ordered_key_of(keys.rule.order_map, values[middle]) < key_of_zero:
+        if ordered_key_of(&keys.rule, values[middle]) < key_of_zero:
             zero = middle + 1
         else:
             stop = middle

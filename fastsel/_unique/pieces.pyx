@@ -80,9 +80,8 @@ cdef word_kind kind_of(const keys_t *keys) noexcept nogil:
     """The kind of numbers as which NumPy sorts the words of these keys. Signed integers and floats
     need no ordered keys, which take a pass to make and a pass to turn back; and with AVX2,
     comparing unsigned integers of 8 bytes takes longer. UNSIGNED: ordered keys are sorted."""
-    cdef const uint64_t *order_map = <const uint64_t *>keys.rule.order_map
     cdef word_kind kind = (
-        UNSIGNED if order_map[0] == 0 else SIGNED if order_map[1] == 0 else FLOATS)
+        UNSIGNED if keys.rule.sign == 0 else SIGNED if keys.rule.negative == 0 else FLOATS)
     if kind == FLOATS and fs_subnormals_are_zero():
         return UNSIGNED
     return UNSIGNED if numpy_sorts[2 * kind + (keys.width == 8)] == NULL else kind

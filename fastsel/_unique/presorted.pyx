@@ -11,7 +11,7 @@ from fastsel._core.parallel cimport chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._positions.bitmask cimport Bitmask, from_bits
 from fastsel._positions.coordinates cimport BitmaskPass, flat
-from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.blocks cimport blocks_of, rule_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Search, relabel
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words
@@ -111,7 +111,7 @@ cdef class Presorted(Groups):
         cdef const keys_t *keys = &self.search.keys.fields
         cdef Py_ssize_t width = keys.width, whole = min(stop, keys.size >> 6), done
         cdef uint64_t last = ordered_key_of(
-            keys.rule.order_map, key_at(keys, max(block * 64 - 1, 0)))
+            &keys.rule, key_at(keys, max(block * 64 - 1, 0)))
         cdef bint is_start = block == 0
         cdef int seen = 0
         while block < stop and seen != RISES | FALLS:
@@ -119,8 +119,7 @@ cdef class Presorted(Groups):
             if block < whole and not keys.rule.nan_unequal:
                 done = level.mark_changes[width == 8](
                     keys.data + block * 64 * width, min(whole - block, BATCH >> 6),
-                    keys.rule.significant, keys.rule.limit, keys.rule.order_map, &last,
-                    &self.bits[block], &seen)
+                    &keys.rule, &last, &self.bits[block], &seen)
             if done == 0:       # a partial block, -0.0, NaN, or each NaN is a group
                 self.mark_block(block, &last, &seen)
                 done = 1
@@ -135,16 +134,17 @@ cdef class Presorted(Groups):
         cdef const keys_t *keys = &self.search.keys.fields
         cdef uint64_t[64] words
         cdef uint32_t[64] narrow
-        cdef uint64_t all_bits = <uint64_t>-1
+        cdef rule_t rule = keys.rule
         cdef Py_ssize_t n = min(keys.size - block * 64, 64), j
         load_words(keys, block * 64, n, words)
         for j in range(n, 64):
             words[j] = words[n - 1]
         for j in range(64):
             narrow[j] = <uint32_t>words[j]
+        rule.significant = rule.limit = <uint64_t>-1    # the words are canonical
         level.mark_changes[keys.width == 8](
-            <const char *>words if keys.width == 8 else <const char *>narrow, 1, all_bits,
-            all_bits, keys.rule.order_map, last, &self.bits[block], seen)
+            <const char *>words if keys.width == 8 else <const char *>narrow, 1, &rule, last,
+            &self.bits[block], seen)
         for j in range(n):
             if keys.rule.nan_unequal and words[j] == keys.rule.nan:
                 self.bits[block] |= <uint64_t>1 << j

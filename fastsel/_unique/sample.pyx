@@ -39,7 +39,7 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
     draw(keys.data, keys.size, keys.width, drawn, 0, items, &changes)
     if keys.rule.is_ordered:
         write_ordered_keys(keys, items, drawn, words)
-        nan = ordered_key_of(keys.rule.order_map, nan)
+        nan = ordered_key_of(&keys.rule, nan)
     else:
         sampled.data = items
         load_words(&sampled, 0, drawn, words)
@@ -162,7 +162,7 @@ cdef double scale_of(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n) no
     (order_body.h); then they become the ordered keys of the integers. Otherwise, and for keys that
     are no doubles, returns 0."""
     cdef double scale = 1
-    while n and keys.width == 8 and keys.rule.order_map[1] and scale <= MAX_SCALE:
+    while n and keys.width == 8 and keys.rule.negative and scale <= MAX_SCALE:
         if to_integers(keys, sorted_keys, n, scale, False):
             to_integers(keys, sorted_keys, n, scale, True)
             return scale
@@ -179,7 +179,7 @@ cdef bint to_integers(const keys_t *keys, uint64_t *sorted_keys, Py_ssize_t n, d
     while start < n:
         m = min(n - start, BATCH)
         for j in range(m):
-            words[j] = word_of(keys.rule.order_map, sorted_keys[start + j])
+            words[j] = word_of(&keys.rule, sorted_keys[start + j])
         if not level.decimal_keys(<const char *>words, m, scale, integers):
             return False
         for j in range(m if writes else 0):

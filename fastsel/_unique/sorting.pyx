@@ -17,7 +17,7 @@ from libc.string cimport memcmp, memcpy
 from fastsel._core.parallel cimport CHUNKS_PER_THREAD, Job, scan
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport Scratch, alloc, dealloc
-from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, wide_t
+from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width, rule_t, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport CACHE_BYTES, L2_BYTES, Groups, Request, Search, values_at
 from fastsel._unique.keys cimport keys_t, restore_bits, write_ordered_keys
@@ -114,8 +114,8 @@ cdef class Sorting(Groups):
     cdef Py_ssize_t longest       # number of keys of the longest part with different keys
     cdef bint sorts_whole         # NumPy sorts the words of each part, in place, without entries
     cdef word_kind kind           # the kind of numbers as which NumPy sorts the words, if it does
-    # Of the words. If they are sorted as signed integers or floats, only its minimum is not 0.
-    cdef uint64_t[3] order_map
+    # Of the words. If they are sorted as signed integers or floats, sign and negative are 0.
+    cdef rule_t rule
     cdef bint merges_runs         # NumPy's stable sort finds the runs of the keys, and merges them
     cdef cnp.ndarray run_order    # the order that it finds; or None
     cdef uint64_t *run_starts     # bitmask of the sorted keys; each part begins a new block
@@ -133,9 +133,9 @@ cdef class Sorting(Groups):
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
         self.choose_parts(with_positions)
         self.kind = kind_of(keys) if self.sorts_whole and self.chunks == 1 else UNSIGNED
-        self.order_map = keys.rule.order_map
+        self.rule = keys.rule
         if self.kind != UNSIGNED:
-            self.order_map = [0, 0, keys.rule.order_map[2]]
+            self.rule.sign = self.rule.negative = 0
         self.scatter_to_parts(with_positions)
         if self.longest >= MAX_PART_KEYS:
             return False
@@ -206,13 +206,11 @@ cdef class Sorting(Groups):
         cdef const keys_t *keys = &self.search.keys.fields
         cdef uint64_t *words = <uint64_t *>self.words
         cdef Py_ssize_t j
-        # A level reads significant, limit and nan, which lie side by side in a rule_t.
         if keys.width == 4:
             level.narrow_ordered_keys(
-                keys.data, keys.size, &keys.rule.significant, self.order_map, <uint32_t *>words)
+                keys.data, keys.size, &self.rule, <uint32_t *>words)
             return
-        level.ordered_keys[log2_width(keys.width)](
-            keys.data, keys.size, &keys.rule.significant, self.order_map, words)
+        level.ordered_keys[log2_width(keys.width)](keys.data, keys.size, &self.rule, words)
         if keys.width < 4:
             for j in range(keys.size):
                 (<uint32_t *>words)[j] = <uint32_t>words[j]
@@ -332,10 +330,9 @@ cdef class Sorting(Groups):
     cdef Py_ssize_t mark_groups(self, Py_ssize_t part, const wide_t *keys) noexcept nogil:
         """Mark the first key of each group of a part, from its sorted keys. Returns the number of
         groups."""
-        cdef const keys_t *fields = &self.search.keys.fields
         return mark_runs(
             keys, self.start_of(part + 1) - self.start_of(part),
-            ordered_key_of(self.order_map, fields.rule.nan), fields.rule.nan_unequal,
+            ordered_key_of(&self.rule, self.rule.nan), self.rule.nan_unequal,
             self.run_starts + self.first_block(part))
 
     cdef void write_groups(self, Py_ssize_t part, const uint32_t *entries,
@@ -473,8 +470,8 @@ cdef class PartOutputs(Job):
                 <char *>values, groups)
         else:
             memcpy(values, words, groups * sizeof(wide_t))
-        if self.sorting.kind == UNSIGNED or self.sorting.order_map[2]:
-            to_words(self.sorting.order_map, values, groups)
+        if self.sorting.kind == UNSIGNED or self.sorting.rule.minimum:
+            to_words(&self.sorting.rule, values, groups)
 
     cdef void write_starts(self, Py_ssize_t k, Py_ssize_t start, Py_ssize_t *out) noexcept nogil:
         """Write where the groups of part k begin; `start` is added."""

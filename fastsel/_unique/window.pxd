@@ -65,7 +65,7 @@ cdef inline bint find_entries(WindowTable table, const word_t *words, Py_ssize_t
     if word_t is uint8_t or word_t is uint16_t:
         if not table.are_integers:
             level.ordered_keys[sizeof(word_t) - 1](
-                <const char *>words, n, &keys.rule.significant, keys.rule.order_map, ordered)
+                <const char *>words, n, &keys.rule, ordered)
             for j in range(n):
                 entries[j] = <uint32_t>ordered[j]
             return False

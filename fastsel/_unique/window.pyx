@@ -43,9 +43,9 @@ cdef class WindowTable(Job):
         self.keys, self.count_tables, self.threads = keys, count_tables, threads
         self.window.base, self.window.entries = window
         FS_REQUIRE(self.window.entries & (self.window.entries - 1) == 0)
-        self.base_word = word_of(keys.fields.rule.order_map, self.window.base)
+        self.base_word = word_of(&keys.fields.rule, self.window.base)
         self.are_integers = (
-            keeps_words(&keys.fields.rule) and keys.fields.rule.order_map[1] == 0)
+            keeps_words(&keys.fields.rule) and keys.fields.rule.negative == 0)
         has_all = width <= 2 and self.window.entries == <uint64_t>1 << (8 * width)
         FS_REQUIRE(has_all or width > 2 or width == 2 and self.are_integers)
         self.key_blocks = blocks_of(size)
@@ -285,7 +285,7 @@ cdef inline void see_bytes(WindowTable self, Py_ssize_t table, uint8_t *seen) no
     cdef int byte
     for byte in range(256):
         entry = table + <Py_ssize_t>(
-            ordered_key_of(keys.rule.order_map, canonical(&keys.rule, byte)) & 0xff)
+            ordered_key_of(&keys.rule, canonical(&keys.rule, byte)) & 0xff)
         if self.present is not None:
             seen[byte] = self.present[entry]
         else:
