@@ -110,11 +110,11 @@ def sorts_tail(search):
     """Does one fast sort find the values of a heavy tail? Other algorithms handle the frequent keys
     in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache, or if
     one key makes up nearly all of them; but not if a window has 99 % of the keys."""
-    *wide, _, densest = search.windows
+    *wide, _, (_, entries_of_densest) = search.windows
     has_all = search.window is not None and search.window in wide
     if has_all or not (search.values_only and search.has_heavy_tail):
         return False
-    return (search.nbytes <= L2_BYTES or densest[1] == 1) and sorts_at_once(search)
+    return (search.nbytes <= L2_BYTES or entries_of_densest == 1) and sorts_at_once(search)
 
 
 def pay_as_integers(search):
@@ -167,7 +167,8 @@ def max_groups(search):
 
 def window(search):
     """(base, entries) of a direct-address table that pays, or None."""
-    if not 0 < search.windows[-1][1] <= MAX_ENTRIES_PER_KEY * search.size:
+    *_, (_, entries_of_densest) = search.windows
+    if not 0 < entries_of_densest <= MAX_ENTRIES_PER_KEY * search.size:
         return None
     limit = max_entries(
         *(search.size, search.nbytes, search.copy_threads),
@@ -183,11 +184,12 @@ def fitting_window(search, limit):
     """The window of the whole sample, or of its densest 99, 95 or 90 %: the first that has at most
     `limit` entries. The window of the whole sample, and that of 99 %, also do not have many more
     entries than the window of 95 %. None if no window serves."""
-    *wide, dense, densest = search.windows
-    most = min(limit, max(MAX_WIDER * dense[1], limit // CHEAP_SHARE))
-    serving = [window for window in wide if window[1] <= most]
-    serving += [window for window in (dense, densest) if window[1] <= limit]
-    return next((window for window in serving if window[1] > 0), None)
+    _, _, (_, entries_of_95), _ = search.windows
+    most = min(limit, max(MAX_WIDER * entries_of_95, limit // CHEAP_SHARE))
+    for (base, entries), maximum in zip(search.windows, (most, most, limit, limit), strict=True):
+        if 0 < entries <= maximum:
+            return base, entries
+    return None
 
 
 def max_entries(

@@ -83,7 +83,8 @@ def table_threads(Py_ssize_t size, tuple window, int threads):
     """The number of threads whose tables together have at most 16 entries for each key, since the
     integers take memory, too: 2 bytes for each key if entries are bits. Tables of bytes have fewer
     entries (window.pyx, _plan.max_entries)."""
-    return max(1, min(threads, 16 * size // window[1]))
+    _, entries = window
+    return max(1, min(threads, 16 * size // entries))
 
 
 def integers_of(Keys keys not None, double scale, bint others_are_nan, int threads):

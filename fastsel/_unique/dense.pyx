@@ -218,10 +218,12 @@ cdef int count_tables(Search search) except -1:
     """The number of tables of counts of each chunk. A CPU waits for a count that it has just
     written; if few words have most of the keys, that happens less often in several tables. All
     tables together have at most 4 bytes for each key."""
-    cdef Py_ssize_t entries = search.window[1]
+    cdef Py_ssize_t entries, entries_of_densest
     if not search.request.counts:
         return 0
-    if (search.windows[WINDOWS - 1][1] <= FEW_ENTRIES and entries <= min(
+    _, entries = search.window
+    *_, (_, entries_of_densest) = search.windows
+    if (entries_of_densest <= FEW_ENTRIES and entries <= min(
             CACHE_BYTES // (4 * COUNT_TABLES), search.size // (5 * search.copy_threads))):
         return COUNT_TABLES
     return 1
