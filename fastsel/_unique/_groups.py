@@ -17,29 +17,33 @@ from fastsel._unique.tables import Tables
 
 
 def search_for(keys, rows, request):
-    """The Search for the groups of the keys of these items, or slices."""
-    nbytes = keys.size * keys.width
+    """The Search for the groups of the keys of these items, or slices; keys is None if they have
+    none."""
+    nbytes = rows.nbytes if keys is None else keys.size * keys.width
     threads = _threads.for_bytes(nbytes, COST)
     return Search(keys, rows, request, threads, 1 if threads == 1 else _threads.for_bytes(nbytes))
 
 
 def find_groups(keys, rows, request):
-    """The Groups of at least one key, by the first algorithm of the plan that does not give way."""
+    """The Groups, by the first algorithm of the plan that does not give way; None if NumPy's
+    comparisons decide, for objects without keys."""
     search = search_for(keys, rows, request)
     for plan in _plan.plans(search):
         groups = ALGORITHMS[plan.algorithm](search)
         if groups.find():
             _plan.note(*plan)
             return groups
-    raise AssertionError("comparison serves all keys")
+    return None
 
 
 class KnownGroups(Groups):
-    """Groups whose inverse and counts are known, or None."""
+    """Groups that `find` finds with their inverse and counts, where these are requested."""
 
-    def __init__(self, values, index, inverse=None, counts=None, direction=0):
+    def know(self, values, index, inverse=None, counts=None, direction=0):
+        """Set the groups. Returns True, as `find` does."""
         self.values, self.index, self.direction = values, index, direction
         self._inverse, self._counts = inverse, counts
+        return True
 
     def finish(self, ranks):
         if ranks is not None and self._inverse is not None:
@@ -58,11 +62,17 @@ def inverse_and_counts(starts, size, request):
     return inverse, counts
 
 
+class NoItems(KnownGroups):
+    """No groups, of an empty array of any dtype."""
+
+    def find(self):
+        none = np.empty(0, np.intp)
+        return self.know(self.search.rows.copy(), none, none, none, 1)
+
+
 class PresortedComplex(KnownGroups):
     """Complex numbers that ascend already. NumPy's comparisons are in the order of its sort, and
     NaN is never in order."""
-
-    __init__ = Groups.__init__
 
     def find(self):
         rows = self.search.rows
@@ -74,10 +84,8 @@ class PresortedComplex(KnownGroups):
             if not (rises.all() or (rises | (rows[1:] == rows[:-1])).all()):
                 return False
         starts = np.concatenate(([0], 1 + coordinates.flatnonzero(rises)))
-        super().__init__(
-            rows[starts], starts, *inverse_and_counts(starts, len(rows), self.search.request), 1
-        )
-        return True
+        extras = inverse_and_counts(starts, len(rows), self.search.request)
+        return self.know(rows[starts], starts, *extras, 1)
 
 
 class WithoutNan(Groups):
@@ -109,8 +117,6 @@ class WithoutNan(Groups):
 class Comparison(KnownGroups):
     """NumPy sorts the bytes of the keys by comparisons, and no choice of keys makes this slow."""
 
-    __init__ = Groups.__init__
-
     def find(self):
         # Eight more bytes follow each key: its position + 1 if the key has NaN or NaT, and these
         # equal no other key; otherwise 0.
@@ -130,11 +136,12 @@ class Comparison(KnownGroups):
         index = index[order]
         inverse = ranks[extras[0]] if request.inverse else None
         counts = extras[-1][order] if request.counts else None
-        super().__init__(self.search.rows[index], index, inverse, counts)
-        return True
+        return self.know(self.search.rows[index], index, inverse, counts)
 
 
+# _objects adds the algorithms of items without keys.
 ALGORITHMS = {
+    "no_items": NoItems,
     "presorted": Presorted,
     "presorted_complex": PresortedComplex,
     "dense": Dense,

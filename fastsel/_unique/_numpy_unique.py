@@ -7,6 +7,7 @@ import numpy as np
 
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _ascending, _keys, _objects
+from fastsel._unique._groups import search_for
 from fastsel._unique._outputs import as_result, converted, outputs_of
 
 # From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
@@ -144,8 +145,8 @@ def _sorted_with_nan(array, request):
     """All outputs for objects with NaN. NaN come last; NumPy's sort would put them anywhere.
     Returns None if an object has no hash, or if the objects cannot be ordered."""
     try:
-        groups = _objects.groups_by_hash(array.ravel(), request)
-        return groups and outputs_of(groups, request)
+        groups = _objects.HashedObjects(search_for(None, array.ravel(), request))
+        return outputs_of(groups, request) if groups.find_in_any_order() else None
     except TypeError:
         return None
 

@@ -54,6 +54,10 @@ class Plan(NamedTuple):
 
 SORT_FEW = Plan("sorting", "few keys")
 HASH_FEW = Plan("tables", "few keys")
+NO_ITEMS = Plan("no_items", "the array is empty")
+STRING_RUNS = Plan("string_runs", "the strings are in order already")
+HASHED_STRINGS = Plan("hashed_strings", "all items are str, or all are bytes")
+HASHED_OBJECTS = Plan("hashed_objects", "some items are no strings, and need no order")
 PRESORTED = Plan("presorted", "the keys are in order already")
 PRESORTED_COMPLEX = Plan("presorted_complex", PRESORTED.reason)
 DENSE = Plan("dense", "nearly all keys are in a narrow range")
@@ -76,6 +80,11 @@ def note(algorithm, reason):
 def plans(search):
     """The algorithms for a search, in the order in which they are tried: each of them may give way
     to the next one. `comparison` serves all keys."""
+    if search.size == 0:
+        yield NO_ITEMS
+    if search.keys is None:
+        yield from (STRING_RUNS, HASHED_STRINGS, HASHED_OBJECTS)
+        return
     forced = FORCED.get()
     if forced is None:
         are_complex = search.rows.ndim == 1 and search.rows.dtype.kind == "c"

@@ -308,21 +308,20 @@ def along(values, axis):
 def outputs_of_rows(rows, request):
     """The outputs (_outputs.outputs_of) for items (1-d) or slices along axis 0; None if NumPy
     serves the call."""
-    if rows.size == 0:
-        return None if rows.ndim > 1 else _outputs_of_no_items(rows, request)
     if rows.ndim > 1 and rows.dtype.itemsize == 0:  # slices without bytes are equal
         _, *others = outputs_of_rows(np.zeros(len(rows), np.uint8), request)
         return rows[:1].copy(), *others
-    if rows.dtype.kind in "OT":
-        if rows.ndim > 1:
+    keys = None
+    if rows.ndim == 1 and rows.dtype.kind in "OT":
+        rows = _objects.own_items(rows)
+    elif rows.size:
+        keys = _keys.keys_of(rows, request.equal_nan and rows.ndim == 1)
+        if keys is None:
             return None
-        rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
-        groups = _objects.groups_of(rows, request)
-        return groups and outputs_of(groups, request)
-    keys = _keys.keys_of(rows, request.equal_nan and rows.ndim == 1)
-    if keys is None:
+    groups = find_groups(keys, rows, request)
+    if groups is None:
         return None
-    values, *others = outputs_of(find_groups(keys, rows, request), request)
+    values, *others = outputs_of(groups, request)
     ours, dtype = values.dtype, rows.dtype
     as_is = ours == dtype and ours.metadata == dtype.metadata
     outputs = (values if as_is else values.astype(dtype), *others)
@@ -331,20 +330,10 @@ def outputs_of_rows(rows, request):
     return outputs
 
 
-def _outputs_of_no_items(items, request):
-    """outputs_of_rows for an empty array."""
-    values = items.copy()
-    if request.grouped:
-        return values, np.empty(0, np.intp), np.zeros(1, np.intp)
-    index = np.empty(0, np.intp) if request.index else None
-    inverse = np.empty(0, request.inverse_dtype or np.intp) if request.inverse else None
-    return values, index, inverse, np.empty(0, np.intp) if request.counts else None
-
-
 def _put_smallest_nan(outputs, flat, request):
     """Put the smallest NaN in place of the first NaN of sorted complex numbers: NumPy returns the
     smallest one."""
-    if not np.isnan(outputs[0][-1]):
+    if not len(flat) or not np.isnan(outputs[0][-1]):
         return
     positions = _numpy.flatnonzero(np.isnan(flat))
     if not len(positions):  # another thread has changed flat

@@ -24,7 +24,6 @@ from fastsel._unique.groups cimport (
 from fastsel._unique.keys cimport (
     Keys, fs_load_once, keeps_words, keys_t, load_word, restore_bits)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
-from fastsel._unique.sample cimport WINDOWS
 from fastsel._unique.sorting cimport new_sorting
 from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
 

@@ -41,8 +41,9 @@ cdef class Request:
 
 cdef class Search:
     """A search for the groups of equal keys: the keys, the items or slices (`rows`) from which they
-    were made, the request, and what a sample says about the keys."""
-    cdef readonly Keys keys
+    were made, the request, and what a sample says about the keys. Objects, StringDType and empty
+    arrays have no keys: what follows from keys is 0 or False."""
+    cdef readonly Keys keys           # or None
     cdef readonly cnp.ndarray rows
     cdef readonly Request request
     cdef readonly Py_ssize_t size         # the number of keys

@@ -54,12 +54,14 @@ cdef class Request:
 
 
 cdef class Search:
-    def __init__(self, Keys keys not None, cnp.ndarray rows not None, Request request not None,
+    def __init__(self, Keys keys, cnp.ndarray rows not None, Request request not None,
                  int threads, int copy_threads):
         self.keys, self.rows, self.request = keys, rows, request
-        self.size, self.nbytes = keys.fields.size, keys.fields.size * keys.fields.width
         self.threads, self.copy_threads = threads, copy_threads
-        self.ascending = request.ascending and keys.fields.rule.is_ordered
+        self.size = cnp.PyArray_DIM(rows, 0)
+        if keys is not None:
+            self.size, self.nbytes = keys.fields.size, keys.fields.size * keys.fields.width
+            self.ascending = request.ascending and keys.fields.rule.is_ordered
 
     cdef const sample_t *sample(self) except NULL:
         """What a sample says about the keys; the sample is taken once."""

@@ -38,6 +38,7 @@ def facts_of(**changed):
         "needs_group_ids": True,
         "request": Request(),
         "rows": np.empty(0),
+        "keys": True,
         "windows": ((0, 0),) * 4,
         "scale": 0,
         "values_only": False,
@@ -237,6 +238,14 @@ def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
     fastsel.unique(keys[:10] + 1j)
     algorithms = [algorithm for algorithm, _ in notes]
     assert algorithms == ["sorting", "presorted", "dense", "sorting", "presorted", "NumPy"]
+    notes.clear()
+    fastsel.unique(keys[:0])
+    strings = keys[:1000].astype(str).astype(object)
+    fastsel.unique(strings)
+    fastsel.unique(np.sort(strings))
+    fastsel.unique([1, "a", None] * 300, sorted=False)
+    algorithms = [algorithm for algorithm, _ in notes]
+    assert algorithms == ["no_items", "tables", "hashed_strings", "string_runs", "hashed_objects"]
     assert all(reason for _, reason in notes)
 
 
