@@ -132,7 +132,7 @@ def _significant_by_values(dtype):
 # ---- keys: which items are equal -----------------------------------------------------------
 
 _ALL = 2**64 - 1
-RAW, WORD, EXTENDED, QUAD = range(4)  # field_kind of keys.pyx
+RAW, WORD, EXTENDED, QUAD = range(4)  # field_kind of canonical.pyx
 
 
 class KeyRule(NamedTuple):
@@ -141,7 +141,7 @@ class KeyRule(NamedTuple):
     A complex number has two parts, any other item is one part. ``part & significant`` is the
     magnitude of a part. A part of magnitude 0 becomes 0, and a part of a magnitude above `limit`
     becomes `nan`. For a quad, the rule describes its upper half. RAW parts keep their bytes, and
-    EXTENDED parts follow the rule in keys.pyx.
+    EXTENDED parts follow the rule in canonical.pyx.
     """
 
     kind: int

@@ -239,9 +239,9 @@ def count_nonzero(
     Notes
     -----
     `a` is read once, without the boolean copy that NumPy makes for `axis`. If a counted axis is
-    divided into chunks, each chunk has separate counts, which are added at the end. Objects,
-    StringDType, subclasses other than memmap and, with `axis`, structured dtypes are passed to
-    NumPy.
+    divided into chunks, each chunk has separate counts, which are added at the end. Objects and
+    StringDType are passed to NumPy, and with `axis` also structured dtypes and subclasses other
+    than memmap. Without `axis`, the items of a masked array are counted without its mask.
 
     Examples
     --------

@@ -31,7 +31,9 @@ cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
+    object PyArray_View(cnp.ndarray array, void *dtype, void *of_class)
 
+cdef object ARRAY_FUNCTION = cnp.ndarray.__array_function__
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
 cdef object truth_rule        # _dtypes.truth
@@ -50,10 +52,15 @@ def set_truth_rule(rule):
 
 
 def count_nonzero(a):
-    """numpy.count_nonzero(a), as intp; None for an array that describe_array does not accept."""
+    """numpy.count_nonzero(a), as intp; None for an array that describe_array does not accept. NumPy
+    counts the items of a subclass, unless this overrides its functions, as those of the base class:
+    those of a masked array without its mask."""
     cdef strided_t items
     cdef truth_t truth
     cdef cnp.npy_intp total
+    if (not cnp.PyArray_CheckExact(a) and cnp.PyArray_Check(a)
+            and type(a).__array_function__ is ARRAY_FUNCTION):
+        a = PyArray_View(<cnp.ndarray>a, NULL, <void *>cnp.ndarray)
     described = describe_array(a, &items, &truth)
     if described is None:
         return None
@@ -79,8 +86,8 @@ cdef describe_by_rule(cnp.dtype dtype, truth_t *truth):
     cdef const uint64_t[::1] significant
     rule = truth_rule(dtype)
     if rule is not None:
-        significant = rule[1]
-        describe_truth(truth, dtype.itemsize, rule[0], significant)
+        width, significant = rule
+        describe_truth(truth, dtype.itemsize, width, significant)
     return rule
 
 

@@ -2,7 +2,7 @@
 
 Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are loaded. Longer keys
 (items of 16 bytes, strings, rows) are compared as bytes, and must be canonical in memory already
-(keys.pyx); the word of a longer key is its hash.
+(canonical.pyx); the word of a longer key is its hash.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t

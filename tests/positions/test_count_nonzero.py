@@ -143,3 +143,24 @@ def test_chunks_of_the_counted_axis_equal_numpy(num_threads):
     for shape, axis in (((100_000, 3), 0), ((3, 100_000), 1), ((40_000, 2, 2), (0, 2))):
         array = make("float32", shape)
         assert_same(fastsel.count_nonzero(array, axis), np.count_nonzero(array, axis))
+
+
+@pytest.mark.parametrize("size", [0, 100, 300_000])
+def test_items_of_subclasses_are_counted_like_those_of_the_base_class(size, forced_kernels):
+    class Plain(np.ndarray):
+        pass
+
+    items = np.random.default_rng(1).integers(0, 3, size)
+    masked = np.ma.array(items, mask=items == 1)
+    recorded = items.view([("item", items.dtype)]).view(np.recarray)
+    for array in (masked, items.view(Plain), recorded, masked.astype(object)):
+        assert fastsel.count_nonzero(array) == np.count_nonzero(array)
+        assert type(fastsel.count_nonzero(array)) is np.intp
+
+
+def test_a_subclass_that_overrides_numpys_functions_counts_its_items():
+    class Own(np.ndarray):
+        def __array_function__(self, function, types, args, kwargs):
+            return function.__name__, args[0] is self
+
+    assert fastsel.count_nonzero(np.ones(3).view(Own)) == ("count_nonzero", True)
