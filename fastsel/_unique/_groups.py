@@ -12,6 +12,7 @@ from fastsel._unique.dense import Dense
 from fastsel._unique.groups import COST, Groups, Search, relabel
 from fastsel._unique.partitions import FLAG_BITS, Partitions
 from fastsel._unique.presorted import Presorted
+from fastsel._unique.small_arrays import groups_of_few
 from fastsel._unique.sorting import Sorting
 from fastsel._unique.tables import Tables
 
@@ -25,9 +26,12 @@ def search_for(keys, rows, request):
 
 
 def find_groups(keys, rows, request):
-    """The Groups, by the first algorithm of the plan that does not give way; None if NumPy's
-    comparisons decide, for objects without keys."""
+    """The Groups: of few keys, at once; otherwise by the first algorithm of the plan that does not
+    give way. None if NumPy's comparisons decide, for objects without keys."""
     search = search_for(keys, rows, request)
+    groups = groups_of_few(search, _plan.watcher) if _plan.are_few(search) else None
+    if groups is not None:
+        return groups
     for plan in _plan.plans(search):
         groups = ALGORITHMS[plan.algorithm](search)
         if groups.find():

@@ -52,8 +52,6 @@ class Plan(NamedTuple):
     reason: str
 
 
-SORT_FEW = Plan("sorting", "few keys")
-HASH_FEW = Plan("tables", "few keys")
 NO_ITEMS = Plan("no_items", "the array is empty")
 STRING_RUNS = Plan("string_runs", "the strings are in order already")
 HASHED_STRINGS = Plan("hashed_strings", "all items are str, or all are bytes")
@@ -89,11 +87,7 @@ def plans(search):
     if forced is None:
         are_complex = search.rows.ndim == 1 and search.rows.dtype.kind == "c"
         yield PRESORTED_COMPLEX if are_complex else PRESORTED
-    request = search.request
-    if forced is None and needs_no_sample(search.size, search.nbytes, search.ascending, request):
-        search.expect(search.size)
-        yield SORT_FEW if search.ascending else HASH_FEW
-    elif forced not in (None, "dense"):
+    if forced not in (None, "dense"):
         yield Plan(forced, "forced")
     else:
         search.window = window(search)
@@ -151,6 +145,13 @@ def sorts_many(search):
     share = SHARE_OF_TAIL if search.values_only else 2 * SHARE_OF_TAIL
     fits = search.expected <= min(search.size // share, max_groups(search))
     return not fits or sorts_at_once(search)
+
+
+def are_few(search):
+    """Does groups_of_few find the groups? Sorted complex numbers have an algorithm of their own."""
+    if search.keys is None or search.rows.dtype.kind == "c" or FORCED.get():
+        return False
+    return needs_no_sample(search.size, search.nbytes, search.ascending, search.request)
 
 
 def needs_no_sample(size, nbytes, ascending, request):

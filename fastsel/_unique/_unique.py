@@ -1,9 +1,9 @@
 """unique and the array-API functions: signatures, docstrings, and the steps of a call.
 
 The items, or slices, become keys (_keys); an algorithm of the plan finds the groups of equal keys
-(_groups, _plan); and the outputs are put into the order that is requested (_outputs). Few keys take
-the same steps in one call (few_keys.pyx). _objects finds the groups of objects and of StringDType;
-_numpy_unique calls NumPy for arrays that the kernels do not serve.
+(_groups, _plan, _objects); and the outputs are put into the order that is requested (_outputs). Few
+keys take the same steps in one call (small_arrays.pyx). _numpy_unique calls NumPy for arrays that
+the kernels do not serve.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from fastsel._unique import _keys, _numpy_unique, _objects, _plan
 from fastsel._unique._groups import find_groups
 from fastsel._unique._outputs import as_result, outputs_of
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-from fastsel._unique.few_keys import unique_of_few
 from fastsel._unique.groups import Request
+from fastsel._unique.small_arrays import unique_of_few
 
 
 def unique(

@@ -282,7 +282,7 @@ def test_the_report_names_the_algorithms_of_unique_and_their_reasons(report):
     np.unique(np.arange(100_000) % 7)
     chosen = [line for line in report.lines() if line.startswith("unique chose ")]
     assert chosen == [
-        f"unique chose sorting 3 times: {_plan.SORT_FEW.reason}",
+        "unique chose sorting 3 times: few keys",
         f"unique chose dense 1 time: {_plan.DENSE.reason}",
     ]
 

@@ -31,7 +31,7 @@ import fastsel, fastsel._unique._plan, fastsel._core._gate
 import fastsel._core._threads
 from operators import cases
 from fastsel._unique import _keys
-from fastsel._unique.few_keys import unique_of_few
+from fastsel._unique.small_arrays import unique_of_few
 from fastsel._unique.groups import Request
 
 fastsel._core._threads.MIN_CHUNK_BYTES = 1

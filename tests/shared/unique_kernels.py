@@ -5,12 +5,12 @@ from collisions import SEEDS
 
 from fastsel._unique import _keys
 from fastsel._unique.dense import Dense
-from fastsel._unique.few_keys import unique_of_few
 from fastsel._unique.groups import Request, Search
 from fastsel._unique.keys import Keys, Rule
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presorted import Presorted
 from fastsel._unique.scatter import ScatterByHash, ScatterByValue
+from fastsel._unique.small_arrays import unique_of_few
 from fastsel._unique.sorting import Sorting
 from fastsel._unique.tables import Tables
 

@@ -80,7 +80,7 @@ TESTS = {
     "canonical.pyx": ["keys", *UNIQUE],
     "groups.pyx": ["few", "group_indices", *UNIQUE],
     "groups.pxd": ["few", *UNIQUE],
-    "few_keys.pyx": ["few", *UNIQUE],
+    "small_arrays.pyx": ["few", *UNIQUE],
     "tables.pyx": ["tables", *UNIQUE],
     "tables.pxd": UNIQUE,
     "recent.pxd": ["tables", *UNIQUE],

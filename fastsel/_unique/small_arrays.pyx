@@ -1,5 +1,5 @@
-"""unique of few keys: the classes of the general way, without a plan and without a sample. For few
-keys, Python's calls between the stages would take longer than the stages."""
+"""The groups of few keys, without a sample: the algorithms of larger arrays, chosen and called in
+one compiled function. Python's calls would take longer than the algorithms."""
 cimport numpy as cnp
 
 from fastsel._unique.groups cimport Groups, Request, Search
@@ -14,32 +14,39 @@ cdef enum:
     MIN_PRESORTED = 128     # fewer keys are sorted in the time of a look whether they are in order
 
 
-def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None,
-                  Request request not None, watcher):
-    """unique of at least one item: the values, or a tuple of the values and the requested outputs.
-    None if a hash table takes too many probes, or if the values would have to be sorted. `watcher`
-    is None or _plan.watcher, which gets the algorithm and the reason."""
-    cdef cnp.ndarray items = array
-    cdef Search search
+cpdef Groups groups_of_few(Search search, watcher):
+    """The Groups of few keys; None if a hash table takes too many probes. `watcher` is None or
+    _plan.watcher, which gets the algorithm and the reason."""
     cdef Groups groups = None
-    if request.ascending and not rule.words.is_ordered:
-        return None
-    if cnp.PyArray_NDIM(array) != 1:
-        items = cnp.PyArray_Ravel(array, cnp.NPY_CORDER)
-    search = Search(Keys(items, rule, seeds), items, request, 1, 1)
-    search.expect(search.keys.fields.size)
-    if search.keys.fields.size >= MIN_PRESORTED:
-        groups = new_presorted(search)
-        if not groups.find() or request.ascending and groups.direction != 1:
-            groups = None
     algorithm = "presorted"
+    search.expect(search.size)
+    if search.size >= MIN_PRESORTED:
+        groups = new_presorted(search)
+        if not groups.find() or search.ascending and groups.direction != 1:
+            groups = None
     if groups is None:
-        algorithm = "sorting" if request.ascending else "tables"
-        groups = new_sorting(search) if request.ascending else Tables(search)
+        algorithm = "sorting" if search.ascending else "tables"
+        groups = new_sorting(search) if search.ascending else Tables(search)
         if not groups.find():
             return None
     if watcher is not None:
         watcher(algorithm, "few keys")
+    return groups
+
+
+def unique_of_few(cnp.ndarray array not None, Rule rule not None, tuple seeds not None,
+                  Request request not None, watcher):
+    """unique of at least one item: the values, or a tuple of the values and the requested outputs.
+    None if groups_of_few is None, or if the values would have to be sorted."""
+    cdef cnp.ndarray items = array
+    cdef Groups groups
+    if request.ascending and not rule.words.is_ordered:
+        return None
+    if cnp.PyArray_NDIM(array) != 1:
+        items = cnp.PyArray_Ravel(array, cnp.NPY_CORDER)
+    groups = groups_of_few(Search(Keys(items, rule, seeds), items, request, 1, 1), watcher)
+    if groups is None:
+        return None
     if request.values_only:
         return groups.values
     inverse, counts = groups.finish(None)
