@@ -41,14 +41,14 @@ except ModuleNotFoundError as error:
         "from Python: build them with `pip install -e .`, or start Python in another folder"
     ) from None
 
-from fastsel._core._config import show_config
 from fastsel._core._gate import register_adapter
 from fastsel._core._memory import get_keep_mb, release_memory, set_keep_mb
+from fastsel._core._show_config import show_config
 from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
 from fastsel._patch import patch_numpy, patched, unpatch_numpy
-from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
-from fastsel._positions._first import first_nonzero
+from fastsel._positions._first_nonzero import first_nonzero
+from fastsel._positions._nonzero_coordinates import NonzeroCoordinates, nonzero_coordinates
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
 from fastsel._sets._index_in import index_in

@@ -8,7 +8,7 @@ from fastsel._sets import few_tests
 from fastsel._sets.merge import merged
 from fastsel._unique import _keys, _plan
 from fastsel._unique._unique import unique
-from fastsel._unique.pieces import subnormals_are_zero
+from fastsel._unique.part_sort import subnormals_are_zero
 
 # An array has few values if it has FEW_SHARE items for each value.
 FEW_SHARE = 32

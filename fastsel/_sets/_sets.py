@@ -21,7 +21,7 @@ from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
 from fastsel._sets._merged import can_merge, has_few_values, merged_numbers, merges_difference
 from fastsel._unique import _keys, _plan
-from fastsel._unique._groups import search_for
+from fastsel._unique._algorithms import search_for
 from fastsel._unique._unique import along, unique
 from fastsel._unique.groups import Request
 

@@ -6,8 +6,8 @@ import itertools
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _keys, _objects
-from fastsel._unique._groups import search_for
+from fastsel._unique import _keys, _objects, _sort
+from fastsel._unique._algorithms import search_for
 from fastsel._unique._outputs import as_result, converted, outputs_of
 
 # From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
@@ -123,7 +123,7 @@ def by_numpy(array, request, axis):
             values = np.moveaxis(np.moveaxis(values, axis, 0)[order], 0, axis)
         index = index[order]
         if request.inverse:
-            extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # 0-d for a 0-d array
+            extras[0] = np.asarray(_sort.ranks(order)[extras[0]])  # 0-d for a 0-d array
         if request.counts:
             extras[-1] = extras[-1][order]
     extras = [index, *extras] if request.index else extras

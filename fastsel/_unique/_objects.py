@@ -4,7 +4,7 @@ import numpy as np
 
 from fastsel._core import _gate
 from fastsel._unique import _keys, string_objects
-from fastsel._unique._groups import ALGORITHMS, KnownGroups, find_groups, inverse_and_counts
+from fastsel._unique._algorithms import ALGORITHMS, KnownGroups, find_groups, inverse_and_counts
 from fastsel._unique.groups import Request, values_at
 from fastsel._unique.keys import Keys
 from fastsel._unique.objects import groups_of_objects, take_objects

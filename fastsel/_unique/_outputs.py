@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsel._core import _threads
-from fastsel._unique import _ascending
+from fastsel._unique import _sort
 from fastsel._unique.groups import group_positions, values_at
 from fastsel._unique.objects import take_objects
 
@@ -51,19 +51,19 @@ def in_ascending_order(groups, request):
         order = slice(None, None, -1)
         ranks = np.arange(len(values) - 1, -1, -1) if with_ranks else None
     elif request.index or with_ranks or request.counts:
-        order, ranks = _ascending.argsort(values, with_ranks)
+        order, ranks = _sort.argsort(values, with_ranks)
     else:
-        ascending = _ascending.sort(values)
+        ascending = _sort.sort(values)
         if ascending is not None:
             return ascending, None, None
-        order, _ = _ascending.argsort(values, False)
+        order, _ = _sort.argsort(values, False)
     return _reordered(values, order), order, ranks
 
 
 def positions_of_groups(inverse, groups):
     """(indices, offsets) of `Groups.positions`, from the inverse."""
     if groups > max(MAX_COUNTED_GROUPS, len(inverse) // COUNTED_KEYS):
-        found = _ascending.positions(inverse)
+        found = _sort.positions(inverse)
         # If another thread changed the keys meanwhile, the inverse may lack a group.
         if found is not None and len(found[1]) == groups + 1:
             return found

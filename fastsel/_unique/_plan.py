@@ -4,7 +4,7 @@ import contextvars
 from typing import NamedTuple
 
 from fastsel._unique.groups import CACHE_BYTES, GROUP_BYTES, L2_BYTES, table_count
-from fastsel._unique.pieces import sorts_whole
+from fastsel._unique.part_sort import sorts_whole
 from fastsel._unique.sorting import sorts_at_once
 
 # If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct (if their
@@ -46,7 +46,7 @@ watcher = None
 
 
 class Plan(NamedTuple):
-    """An algorithm (of `_groups.ALGORITHMS`, or "NumPy"), and why it was chosen."""
+    """An algorithm (of `_algorithms.ALGORITHMS`, or "NumPy"), and why it was chosen."""
 
     algorithm: str
     reason: str

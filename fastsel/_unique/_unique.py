@@ -1,9 +1,9 @@
 """unique and the array-API functions: signatures, docstrings, and the steps of a call.
 
 The items, or slices, become keys (_keys); an algorithm of the plan finds the groups of equal keys
-(_groups, _plan, _objects); and the outputs are put into the order that is requested (_outputs). Few
-keys take the same steps in one call (small_arrays.pyx). _numpy_unique calls NumPy for arrays that
-the kernels do not serve.
+(_plan, _algorithms, _objects); and the outputs are put into the order that is requested (_outputs).
+Few keys take the same steps in one call (small_arrays.pyx). _numpy_unique calls NumPy for arrays
+that the kernels do not serve.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _keys, _numpy_unique, _objects, _plan
-from fastsel._unique._groups import find_groups
+from fastsel._unique._algorithms import find_groups
 from fastsel._unique._outputs import as_result, outputs_of
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel._unique.groups import Request

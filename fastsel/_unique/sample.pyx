@@ -12,7 +12,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
     AHEAD, BATCH, keeps_words, keys_t, load_word, load_words, write_ordered_keys)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
-from fastsel._unique.pieces cimport sort_keys, sorter_free, sorter_start, sorter_t
+from fastsel._unique.part_sort cimport sort_keys, sorter_free, sorter_start, sorter_t
 
 cnp.import_array()
 

@@ -1,8 +1,8 @@
 """Groups of equal keys in ascending order: keys are scattered to parts by their value, and each
 part is sorted by one thread, so that equal keys lie side by side.
 
-Keys become ordered keys. scatter.pyx writes the parts, and pieces.pyx sorts each part. Few keys are
-one part, which needs no scatter. Memory is reused:
+Keys become ordered keys. scatter.pyx writes the parts, and part_sort.pyx sorts each part. Few keys
+are one part, which needs no scatter. Memory is reused:
 
 - the first words of a part become the ordered keys of its groups; if NumPy sorts whole parts, the
   words stay where they are
@@ -22,7 +22,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport CACHE_BYTES, L2_BYTES, Groups, Request, Search, values_at
 from fastsel._unique.keys cimport keys_t, restore_bits, write_ordered_keys
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
-from fastsel._unique.pieces cimport (
+from fastsel._unique.part_sort cimport (
     PART_KEYS, UNSIGNED, kind_of, mark_runs, sort_keys, sort_words, sorter_bytes, sorter_free,
     sorter_start, sorter_t, whole_is_faster, word_kind)
 from fastsel._unique.sample cimport sample_t

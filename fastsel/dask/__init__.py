@@ -18,7 +18,7 @@ except ImportError as error:
     ) from error
 
 from fastsel.dask._blocks import serves as __fastsel_serves__  # noqa: F401, for dispatch
-from fastsel.dask._first import first_nonzero
+from fastsel.dask._first_nonzero import first_nonzero
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._group_indices import GroupIndices, group_indices
 from fastsel.dask._index_in import index_in

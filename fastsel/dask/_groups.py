@@ -13,7 +13,7 @@ import numpy as np
 
 import fastsel
 from fastsel._core import _dtypes
-from fastsel._unique import _ascending
+from fastsel._unique import _sort
 from fastsel.dask._blocks import shared_dtype
 
 # Borders of partitions are chosen from a sample: at least MIN_SAMPLES values of each block, or all
@@ -124,7 +124,7 @@ def arrange(groups, rule):
     if not rule.sorted or groups.values.size == 0:
         return Ordered(groups, None)
     try:
-        order, ranks = _ascending.argsort(groups.values, rule.inverse)
+        order, ranks = _sort.argsort(groups.values, rule.inverse)
     except TypeError:
         np.sort(groups.values, kind="stable")  # raises NumPy's error, as fastsel.unique does
         raise
@@ -256,7 +256,7 @@ def comparable(values):
         width = math.prod(values.shape[1:])
         if width == 0:  # rows without items are equal
             return np.zeros(len(values), bool)
-        return _ascending.as_records(values.reshape(len(values), width))
+        return _sort.as_records(values.reshape(len(values), width))
     if values.dtype.kind == "b":
         return values.view(np.uint8) != 0  # a True may have any byte
     if values.dtype.kind == "T":  # NumPy's searchsorted mixes up strings of two arrays

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 
 import fastsel
 from fastsel._core import _gate, _numpy
-from fastsel._positions import _coordinates, _positions
+from fastsel._positions import _nonzero_coordinates, _positions
 from fastsel.dask._blocks import (
     DaskArrayLike,
     array_of,
@@ -210,9 +210,9 @@ def nonzero_coordinates(
     """
     x = checked_array("x", x)
     check_known("x", x)
-    dtype = _coordinates._checked_dtype(dtype)
-    n = _coordinates._checked_n(n, x)
-    _coordinates._check_coordinates_fit(x, dtype)
+    dtype = _nonzero_coordinates._checked_dtype(dtype)
+    n = _nonzero_coordinates._checked_n(n, x)
+    _nonzero_coordinates._check_coordinates_fit(x, dtype)
     rows = argwhere(x)[:, x.ndim - n :].astype(dtype)
     return NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
 

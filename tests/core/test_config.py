@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fastsel
-from fastsel._core import _config
+from fastsel._core import _show_config
 
 LEVELS = ("base", "neon", "v3", "v4")
 IMPORT = """
@@ -47,7 +47,7 @@ def test_nonsense_in_the_environment_is_ignored_with_a_warning(name, run_forked)
     [
         ("FASTSEL_NUM_THREAD", "FASTSEL_NUM_THREADS"),
         ("FASTSEL_KEEPMB", "FASTSEL_KEEP_MB"),
-        ("FASTSEL_X", " or ".join(_config.RUN_VARIABLES)),
+        ("FASTSEL_X", " or ".join(_show_config.RUN_VARIABLES)),
     ],
 )
 def test_a_misspelt_variable_is_named_once_and_in_the_configuration(name, meant, run_forked):
@@ -62,9 +62,9 @@ def test_variables_of_the_build_and_of_tests_are_known(run_forked):
     setup = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
     used = {*re.findall(r"^FASTSEL_\w+", setup, re.MULTILINE)}  # in its docstring
     assert "FASTSEL_SANITIZE" in used
-    assert {*used, "FASTSEL_LONG"} == {*_config.BUILD_VARIABLES}
+    assert {*used, "FASTSEL_LONG"} == {*_show_config.BUILD_VARIABLES}
     code = IMPORT + "print(fastsel.show_config(mode='dicts')['environment'])"
-    warned, shown = run_forked(code, **dict.fromkeys(_config.BUILD_VARIABLES, "")).splitlines()
+    warned, shown = run_forked(code, **dict.fromkeys(_show_config.BUILD_VARIABLES, "")).splitlines()
     assert warned == "[]"
     assert "unknown" not in shown
 

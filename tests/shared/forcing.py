@@ -4,7 +4,7 @@ arrays."""
 import contextlib
 import contextvars
 
-from fastsel._unique import pieces
+from fastsel._unique import part_sort
 
 # With these values, the smallest arrays reach the kernels of large arrays, and a call may use as
 # many threads as its arrays have bytes.
@@ -23,11 +23,11 @@ ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")
 @contextlib.contextmanager
 def numpy_sorts_whole(answer):
     """Let NumPy sort some thousand keys at once (True), or in pieces (False)."""
-    pieces.sorts_whole(answer)
+    part_sort.sorts_whole(answer)
     try:
         yield
     finally:
-        pieces.sorts_whole(-1)
+        part_sort.sorts_whole(-1)
 
 
 def force(monkeypatch, algorithm):

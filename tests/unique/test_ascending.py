@@ -1,4 +1,4 @@
-"""The functions sort and argsort of _ascending.py, and unique by the algorithms `sorting` and
+"""The functions sort and argsort of _sort.py, and unique by the algorithms `sorting` and
 `comparison`: results are NumPy's."""
 
 import functools
@@ -9,7 +9,7 @@ from forcing import force
 from grids import covering
 
 import fastsel
-from fastsel._unique import _ascending, _plan
+from fastsel._unique import _plan, _sort
 from fastsel._unique.groups import values_at
 
 MIN_KERNEL_ITEMS = _plan.UNSAMPLED_ITEMS + 1
@@ -52,7 +52,7 @@ def distinct_and_nan(kind, size):
 def test_sort_equals_numpy(kind):
     for size in SIZES:
         values = distinct_and_nan(kind, size)
-        result, expected = _ascending.sort(values), np.sort(values)
+        result, expected = _sort.sort(values), np.sort(values)
         assert result.dtype == expected.dtype
         assert np.array_equal(result, expected, equal_nan=values.dtype.kind in "fM"), size
 
@@ -63,7 +63,7 @@ def test_argsort_of_distinct_values_and_nan_equals_numpy(kind):
         values = distinct_and_nan(kind, size)
         size = len(values)
         expected = np.argsort(values, kind="stable")
-        order, ranks = _ascending.argsort(values, True)
+        order, ranks = _sort.argsort(values, True)
         assert np.array_equal(order, expected), size
         assert np.array_equal(ranks[expected], np.arange(size)), size
 
@@ -75,7 +75,7 @@ def test_argsort_of_wide_ranges_equals_numpy(dtype, copies):
     for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
         values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)
         expected = np.argsort(values, kind="stable")
-        assert np.array_equal(_ascending.argsort(values, False)[0], expected)
+        assert np.array_equal(_sort.argsort(values, False)[0], expected)
 
 
 def random_strings(dtype, size, generator):
@@ -93,7 +93,7 @@ def test_argsort_of_strings_equals_numpy(dtype):
         values = random_strings(dtype, size, np.random.default_rng(size))
         values[size // 2] = values[0][:0]  # an empty string
         expected = np.argsort(values, kind="stable")
-        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+        assert np.array_equal(_sort.argsort(values, False)[0], expected), size
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16", "G"])
@@ -108,7 +108,7 @@ def test_argsort_of_complex_numbers_equals_numpy(dtype, nan_share):
         values = (parts[:, 0] + 0j).astype(dtype)
         values.real, values.imag = parts.T
         expected = np.argsort(values, kind="stable")
-        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+        assert np.array_equal(_sort.argsort(values, False)[0], expected), size
 
 
 @pytest.mark.parametrize("dtype", ["V1", "V7", "V8", "V9", "V16", "V40"])
@@ -119,13 +119,13 @@ def test_argsort_of_bytes_equals_numpy(dtype):
         values[:, : min(9, values.shape[1] - 1)] //= 200
         values = values.view(dtype).ravel()
         expected = np.argsort(values, kind="stable")
-        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+        assert np.array_equal(_sort.argsort(values, False)[0], expected), size
 
 
 def test_argsort_of_characters_beyond_latin_1_equals_numpy():
     strings = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * MIN_KERNEL_ITEMS)
     expected = np.argsort(strings, kind="stable")
-    assert np.array_equal(_ascending.argsort(strings, False)[0], expected)
+    assert np.array_equal(_sort.argsort(strings, False)[0], expected)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u4", "f4", "f8", "i2", "c16", "M8[s]"])
@@ -136,7 +136,7 @@ def test_argsort_of_rows_equals_lexsort(dtype, width):
     if values.dtype.kind == "f":
         values[generator.random(values.shape) < 0.2] = np.nan
     expected = np.lexsort(values.T[::-1])
-    assert np.array_equal(_ascending.argsort(values, False)[0], expected)
+    assert np.array_equal(_sort.argsort(values, False)[0], expected)
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
@@ -157,14 +157,14 @@ def test_argsort_of_rows_with_equal_first_columns_equals_lexsort(dtype, width, r
             values[generator.random(values.shape) < 0.1] = np.nan
             values[generator.random(values.shape) < 0.1] = -0.0
         expected = np.lexsort(values.T[::-1])
-        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+        assert np.array_equal(_sort.argsort(values, False)[0], expected), size
 
 
 def test_rows_whose_ranks_exceed_32_bits_are_ordered_by_numpy(monkeypatch):
     rows = np.random.default_rng(1).integers(0, 99, (MIN_KERNEL_ITEMS, 3))
-    monkeypatch.setattr(_ascending, "MAX_ROWS", len(rows))
-    monkeypatch.setattr(_ascending, "_packed", None)
-    assert np.array_equal(_ascending.argsort(rows, False)[0], np.lexsort(rows.T[::-1]))
+    monkeypatch.setattr(_sort, "MAX_ROWS", len(rows))
+    monkeypatch.setattr(_sort, "_packed", None)
+    assert np.array_equal(_sort.argsort(rows, False)[0], np.lexsort(rows.T[::-1]))
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "i8"])
@@ -181,7 +181,7 @@ def test_argsort_of_rows_of_many_columns_equals_lexsort(dtype, high):
         rows = values.copy()
         rows[::2, :shared] = rows[0, :shared]
         expected = np.lexsort(rows.T[::-1])
-        assert np.array_equal(_ascending.argsort(rows, False)[0], expected), shared
+        assert np.array_equal(_sort.argsort(rows, False)[0], expected), shared
 
 
 DISTRIBUTIONS = {
@@ -246,20 +246,20 @@ def test_groups_of_thousands_of_keys_have_the_right_inverse_and_counts(monkeypat
 
 def test_sort_keeps_the_bits_of_nan():
     values = np.concatenate((nans_with_payloads(40), np.arange(100.0)))
-    assert _ascending.sort(values)[100:].tobytes() == values[:40].tobytes()
+    assert _sort.sort(values)[100:].tobytes() == values[:40].tobytes()
 
 
 def test_values_are_not_modified():
     values = np.random.default_rng(1).random(2 * MIN_KERNEL_ITEMS)
     before = values.copy()
-    _ascending.sort(values)
-    _ascending.argsort(values, True)
+    _sort.sort(values)
+    _sort.argsort(values, True)
     assert values.tobytes() == before.tobytes()
 
 
 def test_ranks_invert_a_permutation():
     order = np.random.default_rng(2).permutation(100)
-    assert np.array_equal(_ascending.ranks(order)[order], np.arange(100))
+    assert np.array_equal(_sort.ranks(order)[order], np.arange(100))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
@@ -283,7 +283,7 @@ def test_signalling_nan_among_few_values_keep_their_bits_without_a_warning(size,
     bits = values.view(f"u{values.itemsize}")
     bits[::4] = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]
     expected = np.concatenate((bits[values == values], bits[::4]))
-    assert _ascending.sort(values).tobytes() == expected.tobytes()
+    assert _sort.sort(values).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "c16", "V3", "S5", "U7", "O"])
@@ -308,7 +308,7 @@ def test_rows_whose_first_column_is_constant_and_whose_second_takes_64_bits_are_
     second = rng.integers(-(2**63), 2**63 - 1, 5000)
     second[:2] = -(2**63), 2**63 - 1
     rows = np.stack([np.full(5000, 7), second, rng.integers(0, 3, 5000)], axis=1)
-    order = _ascending.argsort(rows, False)[0]
+    order = _sort.argsort(rows, False)[0]
     assert np.array_equal(order, np.lexsort(rows.T[::-1]))
 
 
@@ -317,13 +317,13 @@ def test_columns_have_ranks_if_the_kernel_gives_way(monkeypatch):
     rng = np.random.default_rng(9)
     rows = rng.integers(-(2**62), 2**62, (5000, 3))
     rows[:, 0] //= 2**60  # most rows are tied
-    original = _ascending._sorted
+    original = _sort._sorted
 
     def gives_way(values, request):
         return None if request.inverse else original(values, request)
 
-    monkeypatch.setattr(_ascending, "_sorted", gives_way)
-    order = _ascending.argsort(rows, False)[0]
+    monkeypatch.setattr(_sort, "_sorted", gives_way)
+    order = _sort.argsort(rows, False)[0]
     assert np.array_equal(order, np.lexsort(rows.T[::-1]))
 
 

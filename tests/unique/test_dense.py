@@ -11,7 +11,7 @@ from grids import covering
 from unique_kernels import find_dense, search_for, sign_bit, windows_of
 
 import fastsel
-from fastsel._unique import _groups, _keys
+from fastsel._unique import _algorithms, _keys
 
 EDGE_SIZES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
 NARROW_DTYPES = (
@@ -87,7 +87,7 @@ def test_narrow_ranges_equal_the_reference(dtype, start, forced_kernels):
 @pytest.mark.parametrize("dtype", WIDE_DTYPES)
 @pytest.mark.parametrize("end", ["min", "max"])
 def test_values_at_one_end_of_a_dtype_are_sorted(dtype, end, monkeypatch):
-    monkeypatch.delitem(_groups.ALGORITHMS, "sorting")  # it must not be called
+    monkeypatch.delitem(_algorithms.ALGORITHMS, "sorting")  # it must not be called
     limits = np.iinfo(dtype)
     steps = np.random.default_rng(1).permutation(200_000).astype(dtype)
     array = limits.min + steps if end == "min" else limits.max - steps
@@ -96,8 +96,8 @@ def test_values_at_one_end_of_a_dtype_are_sorted(dtype, end, monkeypatch):
 
 @pytest.mark.parametrize("index", [True, False])
 def test_keys_in_order_are_not_sorted_again(index, monkeypatch):
-    monkeypatch.setattr("fastsel._unique._ascending.sort", None)
-    monkeypatch.setattr("fastsel._unique._ascending.argsort", None)
+    monkeypatch.setattr("fastsel._unique._sort.sort", None)
+    monkeypatch.setattr("fastsel._unique._sort.argsort", None)
     for size in (5000, 100_000):
         array = np.arange(size) * 10**9
         expected = (array, np.arange(size)) if index else array
@@ -325,7 +325,7 @@ def test_each_chunk_adds_its_words_and_lists_the_keys_outside(bits, dtype):
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
 def test_a_range_that_ends_at_nat_equals_numpy(dtype, kernels_with_few_threads, monkeypatch):
     """The word after the largest integer is the smallest integer, which is NaT."""
-    monkeypatch.delitem(_groups.ALGORITHMS, "sorting")  # it must not be called
+    monkeypatch.delitem(_algorithms.ALGORITHMS, "sorting")  # it must not be called
     steps = np.random.default_rng(3).integers(0, 5000, 100_000)
     array = (np.iinfo("i8").max - steps).view(dtype)
     array[::9] = "NaT"

@@ -114,7 +114,7 @@ def test_positions_of_groups_of_every_number_of_items_equal_a_stable_argsort(
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_groups_are_counted_if_they_cannot_be_sorted(threads, monkeypatch):
-    monkeypatch.setattr(_outputs._ascending, "positions", lambda inverse: None)
+    monkeypatch.setattr(_outputs._sort, "positions", lambda inverse: None)
     inverse = np.random.default_rng(0).permutation(np.repeat(np.arange(9000), 3))
     with fastsel.threads(threads):
         indices, offsets = _outputs.positions_of_groups(inverse, 9000)

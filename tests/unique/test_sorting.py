@@ -13,7 +13,7 @@ from marks import NEEDS_CACHE
 from unique_kernels import sort_keys, sort_positions
 
 import fastsel
-from fastsel._unique import _keys, pieces
+from fastsel._unique import _keys, part_sort
 from fastsel._unique.sample import sample_of
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
@@ -110,12 +110,12 @@ def expected_of(items, equal_nan):
 @pytest.mark.thread_unsafe(reason="sets the answer for all threads")
 def test_how_numpy_sorts_is_found_out_once_and_shown():
     with numpy_sorts_whole(True):
-        assert pieces.sorts_whole()
+        assert part_sort.sorts_whole()
         assert fastsel.show_config(mode="dicts")["sort"] == "at once"
     with numpy_sorts_whole(False):
-        assert not pieces.sorts_whole()
+        assert not part_sort.sorts_whole()
         assert fastsel.show_config(mode="dicts")["sort"] == "in pieces"
-    assert pieces.sorts_whole(-1) in (True, False)
+    assert part_sort.sorts_whole(-1) in (True, False)
 
 
 @covering(dtype=DTYPES, spread=SPREADS, whole=[True, False])
@@ -180,7 +180,7 @@ def test_subnormal_floats_differ_on_a_cpu_that_takes_them_for_zero(dtype):
         values, counts = np.unique(words, return_counts=True)
         libm.fesetenv(flushing)
         try:
-            are_zero = pieces.subnormals_are_zero()
+            are_zero = part_sort.subnormals_are_zero()
             with numpy_sorts_whole(True), fastsel.threads(1):
                 found = fastsel.unique(words.view(dtype), return_counts=True)
                 of_both = fastsel.union1d(words.view(dtype), words.view(dtype))
@@ -188,7 +188,7 @@ def test_subnormal_floats_differ_on_a_cpu_that_takes_them_for_zero(dtype):
         finally:
             libm.fesetenv(before)
         assert are_zero
-        assert not pieces.subnormals_are_zero()
+        assert not part_sort.subnormals_are_zero()
         assert found[0].tobytes() == of_both.tobytes() == values.tobytes()
         assert of_one.tobytes() == np.setxor1d(words, words[::9]).tobytes()
         assert np.array_equal(found[1], counts)

@@ -13,7 +13,7 @@ from special_numbers import whole_numbers
 from unique_kernels import make_tables
 
 import fastsel
-from fastsel._unique import _groups, _keys
+from fastsel._unique import _algorithms, _keys
 
 THREADS = (1, 2, 3, 7)
 RNG = np.random.default_rng(7)
@@ -35,8 +35,8 @@ def expect_one_group(monkeypatch):
         search.expect(1)
         return search
 
-    original = _groups.search_for
-    monkeypatch.setattr(_groups, "search_for", search_for)
+    original = _algorithms.search_for
+    monkeypatch.setattr(_algorithms, "search_for", search_for)
 
 
 def expected_positions(array):

@@ -1,4 +1,4 @@
-"""The sort of one part, in the cache of one thread; see pieces.pyx."""
+"""The sort of one part, in the cache of one thread; see part_sort.pyx."""
 from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport wide_t

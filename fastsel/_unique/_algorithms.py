@@ -4,7 +4,7 @@ import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads, results
 from fastsel._positions import bitmask, coordinates, selected_items
-from fastsel._unique import _ascending, _keys, _plan
+from fastsel._unique import _keys, _plan, _sort
 from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
 from fastsel._unique.decimals import Decimals
@@ -136,7 +136,7 @@ class Comparison(KnownGroups):
         _, index, *extras = _numpy.unique(
             out.view(f"V{width + 8}").ravel(), True, request.inverse, request.counts
         )
-        order, ranks = _ascending.argsort(index, True)
+        order, ranks = _sort.argsort(index, True)
         index = index[order]
         inverse = ranks[extras[0]] if request.inverse else None
         counts = extras[-1][order] if request.counts else None

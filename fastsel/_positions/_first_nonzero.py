@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
-from fastsel._positions import first_items
+from fastsel._positions import first_nonzero as kernel
 from fastsel._positions._positions import true_items, with_truth
 
 _ROUND_ITEMS = 1 << 12  # items between two checks for signals
@@ -96,7 +96,7 @@ def first_nonzero(
     >>> int(fastsel.first_nonzero([]))
     -1
     """
-    if axis is None and keepdims is False and (index := first_items.first_nonzero(a)) is not None:
+    if axis is None and keepdims is False and (index := kernel.first_nonzero(a)) is not None:
         return index
     if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):
         return library.first_nonzero(a, **_gate.non_defaults(axis=axis, keepdims=keepdims))
@@ -108,7 +108,7 @@ def first_nonzero(
         array, truth = with_truth(array)
         remaining = [k for k in range(array.ndim) if k not in axes]
         threads = _threads.for_bytes(array.nbytes)
-        index = first_items.find(
+        index = kernel.find(
             *(array.transpose(*remaining, *sorted(axes)), len(remaining), *truth),
             *(2 * _threads.MIN_CHUNK_BYTES, threads),
         ).reshape([array.shape[k] for k in remaining])

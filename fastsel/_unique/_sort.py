@@ -8,8 +8,8 @@ items.
 
 import numpy as np
 
-from fastsel._core import _config, _dtypes, _numpy, _threads
-from fastsel._unique import _keys, pieces, string_objects
+from fastsel._core import _dtypes, _numpy, _show_config, _threads
+from fastsel._unique import _keys, part_sort, string_objects
 from fastsel._unique.canonical import append_keys, ordered_keys
 from fastsel._unique.groups import COST, Request, Search, values_at
 from fastsel._unique.sorting import Sorting
@@ -23,7 +23,7 @@ MAX_ROWS = 1 << 32
 MIN_ITEMS = 1000
 MIN_COMPLEX_OR_STR = 3000
 
-_config.FACTS["sort"] = lambda: "at once" if pieces.sorts_whole() else "in pieces"
+_show_config.FACTS["sort"] = lambda: "at once" if part_sort.sorts_whole() else "in pieces"
 
 
 def sort(values):
@@ -86,7 +86,7 @@ def _by_kernel(values):
     floats for 0."""
     if values.ndim > 1 or values.itemsize < 4 or _dtypes.number_rule(values.dtype) is None:
         return False
-    return len(values) > MIN_ITEMS or (values.dtype.kind == "f" and pieces.subnormals_are_zero())
+    return len(values) > MIN_ITEMS or (values.dtype.kind == "f" and part_sort.subnormals_are_zero())
 
 
 def positions(values):

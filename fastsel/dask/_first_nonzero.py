@@ -9,7 +9,7 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel._positions import _first
+from fastsel._positions import _first_nonzero
 from fastsel.dask._blocks import (
     DaskArrayLike,
     Location,
@@ -67,7 +67,7 @@ def first_nonzero(
     array([ 1, -1])
     """
     x = checked_array("a", a)
-    axes = tuple(sorted(_first.checked_axes(axis, x.ndim)))
+    axes = tuple(sorted(_first_nonzero.checked_axes(axis, x.ndim)))
     name = f"fastsel-first_nonzero-{tokenize(x.name, axes)}"
     where, tasks = locations(x, name)
     for block, key in blocks(x).items():
