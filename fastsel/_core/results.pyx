@@ -42,8 +42,6 @@ cdef extern from "numpy/arrayobject.h":
         const cnp.npy_intp *strides, void *data, int flags, PyObject *obj)
     bint PyDataType_REFCHK(cnp.dtype)
 
-cnp.import_array()
-
 cdef PyDataMem_Handler handler
 memset(&handler, 0, sizeof(handler))
 strcpy(handler.name, b"fastsel")

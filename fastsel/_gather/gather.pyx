@@ -19,8 +19,6 @@ from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, item, run_length, seek, strided_t)
 from fastsel._simd.levels cimport level
 
-cnp.import_array()
-
 ctypedef fused index_t:
     int8_t
     int16_t

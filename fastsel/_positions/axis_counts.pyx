@@ -18,8 +18,6 @@ from fastsel._positions.truth cimport (
 from fastsel._simd.blocks cimport log2_width, word_t
 from fastsel._simd.levels cimport level
 
-cnp.import_array()
-
 cdef enum:
     # Shorter rows are counted as columns if there are gaps between rows and each row has its own
     # count.

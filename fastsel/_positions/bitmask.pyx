@@ -27,8 +27,6 @@ from fastsel._positions.truth cimport (
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 
-cnp.import_array()
-
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
     object PyArray_View(cnp.ndarray array, void *dtype, void *of_class)

@@ -15,4 +15,5 @@ cdef class BitmaskPass(Job):
 
 
 cpdef cnp.ndarray flat(Bitmask mask, int threads)
+cpdef int row_starts(Bitmask mask, Py_ssize_t row_items, cnp.ndarray out, int threads) except -1
 cdef cnp.ndarray positions_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t total)

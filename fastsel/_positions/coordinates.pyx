@@ -17,8 +17,6 @@ from fastsel._positions.truth cimport truth_t
 from fastsel._simd.blocks cimport blocks_of, fs_popcount, is_sparse, wide_t
 from fastsel._simd.levels cimport level
 
-cnp.import_array()
-
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
 cdef enum:
@@ -81,7 +79,7 @@ cdef class BitmaskPass(Job):
 # ---- row starts --------------------------------------------------------------------------
 
 
-def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not None, int threads):
+cpdef int row_starts(Bitmask mask, Py_ssize_t row_items, cnp.ndarray out, int threads) except -1:
     """Write the number of set bits before each row of row_items > 0 bits to out.
 
     out is C-contiguous and has an item of 4 or 8 bytes for each row. All rows start before the end
@@ -91,7 +89,7 @@ def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not 
     job.read(mask)
     job.out, job.has_u32_items = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out) == 4
     job.rows, job.row_items = cnp.PyArray_SIZE(out), row_items
-    job.run(threads)
+    return job.run(threads)
 
 
 cdef class WriteRowStarts(BitmaskPass):

@@ -30,8 +30,6 @@ from fastsel._simd.levels cimport level
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
 
-cnp.import_array()
-
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
 cdef enum:

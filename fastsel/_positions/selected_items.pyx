@@ -23,8 +23,6 @@ from fastsel._simd.blocks cimport (
     blocks_of, fs_ctz, fs_repeat_bits, is_item, log2_width, word_t)
 from fastsel._simd.levels cimport level
 
-cnp.import_array()
-
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets are computed once for all outer indices
     # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items of 1, 2, 4

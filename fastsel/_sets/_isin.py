@@ -9,9 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy
 from fastsel._sets import _axis, _membership
-from fastsel._sets._membership import WantedMasks
-
-_MASKS = WantedMasks(True, False, invert=False), WantedMasks(True, False, invert=True)
 
 
 def isin(
@@ -148,7 +145,7 @@ def among(items, tests, invert):
         return None
     tests, mask = cast
     tests = tests if mask is None else tests[mask]
-    masks = _membership.masks(items, tests, _MASKS[invert])
+    masks = _membership.masks(items, tests, False, invert)
     return masks and masks[0]
 
 

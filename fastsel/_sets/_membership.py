@@ -2,7 +2,6 @@
 algorithm."""
 
 import itertools
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,14 +55,6 @@ _PANDAS_TYPES = {"Interval", "NaTType", "Period", "Timedelta", "Timestamp"}
 # Types of which all objects have one order. NumPy's sort raises an error for other objects, or not,
 # depending on their positions.
 _ORDERED_TYPES = {str}, {bytes}, {bool, float, int}
-
-
-class WantedMasks(NamedTuple):
-    """Which masks are wanted. With `invert`, True marks items that are not in the other array."""
-
-    first: bool
-    second: bool
-    invert: bool
 
 
 def numpy_is_faster(first, second):
@@ -191,9 +182,10 @@ def are_ordered(*arrays):
     return not types or any(types <= ordered for ordered in _ORDERED_TYPES)
 
 
-def masks(first, second, wanted):
+def masks(first, second, both, invert):
     """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
-    arrays. A mask that is not wanted may be None. NaN never matches.
+    arrays. Unless `both`, the second mask may be None. With `invert`, True marks items that are not
+    in the other array. NaN never matches.
 
     Both arrays are of one dtype, and are 1-d, or have slices along axis 0. Returns None for 1-d
     arrays if NumPy decides which of their items are equal.
@@ -203,52 +195,52 @@ def masks(first, second, wanted):
     if first.dtype.kind == "T":  # NumPy's comparisons of some versions stop at a NUL
         few = first.size + second.size <= _plan.UNSAMPLED_ITEMS
         if few and not hasattr(first.dtype, "na_object"):
-            return _masks_of_strings(first, second, wanted)
-        both = np.concatenate((first, second))
-        inverse = unique(both, return_inverse=True, equal_nan=False, sorted=False)[1]
-        return masks(inverse[: len(first)], inverse[len(first) :], wanted)
+            return _masks_of_strings(first, second, invert)
+        strings = np.concatenate((first, second))
+        inverse = unique(strings, return_inverse=True, equal_nan=False, sorted=False)[1]
+        return masks(inverse[: len(first)], inverse[len(first) :], both, invert)
     are_items, forced = first.ndim == 1, _plan.FORCED.get()
     if first.size == 0 or second.size == 0:
         if are_items and not _has_keys(first.dtype):
             return None
         are_equal = len(first) > 0 and len(second) > 0  # slices without items are equal
-        make = np.ones if are_equal != wanted.invert else np.zeros
+        make = np.ones if are_equal != invert else np.zeros
         return make(len(first), bool), make(len(second), bool)
     rule = _keys.loaded_rule(first.dtype, False) if are_items else None
-    compared = are_items and not (wanted.second or forced)
+    compared = are_items and not (both or forced)
     if compared and rule and few_tests.are_few(second, words=True):
         threads = _threads.for_bytes(first.nbytes * len(second))
-        return few_tests.among_few(first, second, rule, wanted.invert, threads), None
+        return few_tests.among_few(first, second, rule, invert, threads), None
     if rule and not forced and are_hashed_at_once(first, second):
-        result = masks_of_few(first, second, rule, _keys.SEEDS, *wanted)
+        result = masks_of_few(first, second, rule, _keys.SEEDS, True, both, invert)
         if result is not None:
             return result
     if compared and few_tests.are_few(second) and (tests := _comparable_bytes(second)):
         threads = _threads.for_bytes(first.nbytes * len(second))
-        return few_tests.among_few_by_bytes(first, *tests, wanted.invert, threads), None
+        return few_tests.among_few_by_bytes(first, *tests, invert, threads), None
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
-        return _masks_without_nan(first, second, wanted)
+        return _masks_without_nan(first, second, both, invert)
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
-        result = _by_windows(*keys, wanted)
+        result = _by_windows(*keys, both, invert)
     if keys[0] is not None and result is None and max(len(first), len(second)) > MAX_KEYS:
-        return _by_pieces(first, second, wanted)
+        return _by_pieces(first, second, both, invert)
     if keys[0] is not None and result is None and forced in (None, "tables", "partitions"):
-        result = _by_hash(*keys, wanted, forced)
+        result = _by_hash(*keys, both, invert, forced)
     if result is not None:
         return result
     if are_items:
-        return None if keys[0] is None else _by_comparison(first, second, wanted)
+        return None if keys[0] is None else _by_comparison(first, second, both, invert)
     inverse = unique(np.concatenate((first, second)), return_inverse=True, axis=0)[1]
-    return masks(inverse[: len(first)], inverse[len(first) :], wanted)
+    return masks(inverse[: len(first)], inverse[len(first) :], both, invert)
 
 
-def _masks_of_strings(first, second, wanted):
+def _masks_of_strings(first, second, invert):
     """The masks of a few strings, of which none is missing, by Python's hash."""
     lists = first.tolist(), second.tolist()
     sets = map(set, reversed(lists))
     return tuple(
-        np.fromiter((item in others for item in items), bool, len(items)) ^ wanted.invert
+        np.fromiter((item in others for item in items), bool, len(items)) ^ invert
         for items, others in zip(lists, sets, strict=True)
     )
 
@@ -307,16 +299,16 @@ def among_objects(items, tests, invert):
         return None
 
 
-def _masks_without_nan(first, second, wanted):
+def _masks_without_nan(first, second, both, invert):
     """The masks, computed without the items that are NaN: they never match, and looking them up
     takes time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
-    number_masks = masks(*map(boolean_mask, arrays, numbers), wanted)
+    number_masks = masks(*map(boolean_mask, arrays, numbers), both, invert)
     result = []
     for is_number, mask in zip(numbers, number_masks, strict=True):
         if mask is not None:
-            mask, number_mask = np.full(is_number.size, wanted.invert), mask
+            mask, number_mask = np.full(is_number.size, invert), mask
             mask[flatnonzero(is_number)] = number_mask  # faster than NumPy's boolean mask
         result.append(mask)
     return tuple(result)
@@ -326,16 +318,11 @@ def _has_keys(dtype):
     return _dtypes.small_foreign(dtype) or _dtypes.key_rule(dtype.newbyteorder("=")) is not None
 
 
-def _by_windows(first, second, wanted):
-    """The masks for words of which nearly all are in a window, with None for masks that are not
-    wanted. Returns None for other keys."""
-    result = []
-    for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
-        mask = by_window(items, tests, None, wanted.invert) if is_wanted else None
-        if is_wanted and mask is None:
-            return None
-        result.append(mask)
-    return tuple(result)
+def _by_windows(first, second, both, invert):
+    """The masks for words of which nearly all are in a window. Returns None for other keys."""
+    mask = by_window(first, second, None, invert)
+    other = by_window(second, first, None, invert) if both and mask is not None else None
+    return None if mask is None or (both and other is None) else (mask, other)
 
 
 def by_window(items, tests, output, invert):
@@ -376,25 +363,25 @@ def pieces(size):
     return [slice(start, start + MAX_KEYS) for start in range(0, size, MAX_KEYS)]
 
 
-def _by_pieces(first, second, wanted):
+def _by_pieces(first, second, both, invert):
     """The masks, from the masks of each piece of `first` and each piece of `second`."""
     found = np.zeros(len(first), bool), np.zeros(len(second), bool)
-    for both in itertools.product(pieces(len(first)), pieces(len(second))):
-        piece_masks = masks(first[both[0]], second[both[1]], wanted._replace(invert=False))
-        for is_found, piece, mask in zip(found, both, piece_masks, strict=True):
+    for pair in itertools.product(pieces(len(first)), pieces(len(second))):
+        piece_masks = masks(first[pair[0]], second[pair[1]], both, False)
+        for is_found, piece, mask in zip(found, pair, piece_masks, strict=True):
             if mask is not None:
                 is_found[piece] |= mask
-    return tuple(is_found ^ wanted.invert for is_found in found)
+    return tuple(is_found ^ invert for is_found in found)
 
 
-def _by_hash(first, second, wanted, forced):
+def _by_hash(first, second, both, invert, forced):
     """The masks by hash tables of the smaller array's keys; None if adding or looking up keys takes
     too many probes."""
     swapped = first.size < second.size
     items, tests = (second, first) if swapped else (first, second)
-    of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]
+    of_items, of_tests = (both, True) if swapped else (True, both)
     algorithm, search, expected = hash_plan(items, tests, Request(lookups=items.size), forced)
-    outputs = of_items, of_tests, wanted.invert, search.threads
+    outputs = of_items, of_tests, invert, search.threads
     result = None
     if algorithm == "tables":
         tables = Tables(search)
@@ -422,14 +409,12 @@ def hash_plan(items, tests, request, forced):
     return forced or algorithm, search, expected
 
 
-def _by_comparison(first, second, wanted):
+def _by_comparison(first, second, both, invert):
     """The masks by NumPy's sort, which no choice of keys makes slow."""
     first, second = map(_dtypes.without_small_foreign, (first, second))
     if first.dtype.kind == "c":  # NumPy's sort misplaces NaN of foreign byte order
         first, second = _dtypes.native(first), _dtypes.native(second)
-    pairs = ((first, second), wanted.first), ((second, first), wanted.second)
     with np.errstate(invalid="ignore"):  # signalling NaN would warn
-        return tuple(
-            _numpy.isin(*arrays, invert=wanted.invert, kind="sort") if is_wanted else None
-            for arrays, is_wanted in pairs
-        )
+        mask = _numpy.isin(first, second, invert=invert, kind="sort")
+        other = _numpy.isin(second, first, invert=invert, kind="sort") if both else None
+    return mask, other

@@ -18,7 +18,6 @@ from fastsel._positions._positions import flatnonzero
 from fastsel._selection._selection import boolean_mask
 from fastsel._sets import _axis, _membership
 from fastsel._sets._isin import among, check_truth
-from fastsel._sets._membership import WantedMasks
 from fastsel._sets._merged import can_merge, has_few_values, merged_numbers, merges_difference
 from fastsel._unique import _keys, _plan
 from fastsel._unique._algorithms import search_for
@@ -148,7 +147,7 @@ def intersect1d(
         return _numpy.intersect1d(*both, return_indices=return_indices)
     if both and not return_indices:
         both = [_values_if_few(items, _small_sample(items)) for items in both]
-    masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
+    masks = both and _membership.masks(*both, bool(return_indices), False)
     if masks is None:
         arguments = _gate.non_defaults(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
@@ -366,7 +365,7 @@ def setxor1d(
     if both and axis is None and _membership.numpy_finds_values(*both):
         return _numpy.setxor1d(*both)
     both = both and [_values_if_few(items, _small_sample(items)) for items in both]
-    masks = both and _membership.masks(*both, WantedMasks(True, True, True))
+    masks = both and _membership.masks(*both, True, True)
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         return _by_library("setxor1d", ar1, ar2, arguments)

@@ -7,14 +7,12 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.parallel cimport Job
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
-from fastsel._simd.blocks cimport FS_REQUIRE, is_item, log2_width, rule_t
+from fastsel._simd.blocks cimport FS_REQUIRE, is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word
-
-cnp.import_array()
 
 cdef enum:
     # Maximum tests: with more, comparing takes longer than hashing.
@@ -47,7 +45,7 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule 
     equal no item: otherwise equal items with different bits do not match. There are at most
     MAX_TESTS tests: otherwise memory behind the job is overwritten.
     """
-    cdef CompareItems job = CompareItems(items, threads)
+    cdef CompareItems job = CompareItems(items)
     job.add_tests(tests, rule)
     return job.mask(invert, threads)
 
@@ -65,12 +63,12 @@ def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests n
     cdef CompareEnds by_ends
     cdef Py_ssize_t t
     if is_item(cnp.PyArray_ITEMSIZE(items)):
-        job = CompareItems(items, threads)
+        job = CompareItems(items)
         for t in range(tests.shape[0]):
             job.add(load_word(<const char *>&tests[t, 0], job.width),
                     load_word(<const char *>&masks[t, 0], job.width), t)
     else:
-        job = by_ends = CompareEnds(items, threads)
+        job = by_ends = CompareEnds(items)
         by_ends.whole_tests, by_ends.whole_masks, by_ends.n_tests = tests, masks, tests.shape[0]
     return job.mask(invert, threads)
 
@@ -78,10 +76,10 @@ def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests n
 def find_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, Rule rule not None,
                 Output output not None, int threads):
     """Write the output of all items. The arguments are as for among_few."""
-    cdef FindItems job = FindItems(items, threads)
+    cdef FindItems job = FindItems(items)
     job.add_tests(tests, rule)
     job.output = output.begin()
-    job.run(threads)
+    job.run_units(job.units, job.width + sizeof(Py_ssize_t), threads)
     return output.result
 
 
@@ -97,11 +95,10 @@ cdef class CompareItems(Job):
     cdef uint8_t *out             # by item: 1 if a test equals the item; with invert, 0
     cdef bint invert
 
-    def __init__(self, cnp.ndarray items, int threads):
+    def __init__(self, cnp.ndarray items):
         items = cnp.PyArray_GETCONTIGUOUS(items)
         self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
         self.units, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
-        self.chunks = chunk_count(self.units, threads, self.width + 1)
 
     cdef void add(self, uint64_t test, uint64_t mask, Py_ssize_t position) noexcept:
         """Add a test. There are fewer than MAX_COMPARED: otherwise memory behind is overwritten."""
@@ -112,25 +109,20 @@ cdef class CompareItems(Job):
 
     cdef int add_tests(self, cnp.ndarray tests, Rule rule) except -1:
         """Add the tests of `among_few`, without NaN, which equals no item."""
-        cdef rule_t *word_rule = &rule.words
         cdef Py_ssize_t k
         cdef uint64_t word
         tests = cnp.PyArray_GETCONTIGUOUS(tests)
         for k in range(cnp.PyArray_SIZE(tests)):
-            word = canonical(word_rule, load_word(
+            word = canonical(&rule.words, load_word(
                 <const char *>cnp.PyArray_DATA(tests) + k * self.width, self.width))
-            if word != word_rule.nan or not word_rule.nan_unequal:
-                self.add(word, word_rule.significant if word == 0 else <uint64_t>-1, k)
-        return 0
+            if word != rule.words.nan or not rule.words.nan_unequal:
+                self.add(word, rule.words.significant if word == 0 else <uint64_t>-1, k)
 
     cdef cnp.ndarray mask(self, bint invert, int threads):
         """Which items equal a test, as an array of bool."""
         out = new_result(self.units, cnp.NPY_BOOL)
         self.out, self.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
-        if self.n_tests:
-            self.run(threads)
-        else:                         # all tests are NaN, which equals no item
-            memset(self.out, invert, self.units)
+        self.run_units(self.units, self.width + 1, threads)
         return out
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

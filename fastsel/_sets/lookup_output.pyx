@@ -9,12 +9,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.copying cimport copy_slices, describe_slice
-from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.parallel cimport Job
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport word_t
 from fastsel._unique.keys cimport BATCH
-
-cnp.import_array()
 
 
 cdef class Output:
@@ -62,9 +60,7 @@ cdef class Output:
         elif self.size:
             job = WriteAll()
             job.output, job.index = self, index
-            job.units, job.chunks = self.size, chunk_count(
-                self.size, threads, self.target.value.width + sizeof(Py_ssize_t))
-            job.run(threads)
+            job.run_units(self.size, self.target.value.width + sizeof(Py_ssize_t), threads)
         return self.result
 
 

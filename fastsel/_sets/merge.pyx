@@ -5,6 +5,8 @@ Each chunk merges a range of the larger array with the numbers of the other arra
 between them, into memory that has room for all of them: a merge takes longer than the second pass,
 which copies the numbers of all chunks to the result.
 """
+import numpy as np
+
 cimport numpy as cnp
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t)
@@ -14,8 +16,6 @@ from fastsel._core.parallel cimport Job, chunk_count, scan
 from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport Memory, new_intp, new_memory
 from fastsel._simd.blocks cimport log2_width
-
-cnp.import_array()
 
 ctypedef fused number_t:
     int8_t
@@ -33,12 +33,6 @@ ctypedef Py_ssize_t (*merge_t)(
     const void *first, Py_ssize_t n_first, const void *second, Py_ssize_t n_second,
     int keeps_first, int keeps_second, void *out) noexcept nogil
 
-ctypedef Py_ssize_t (*start_t)(const void *item, const void *others, Py_ssize_t n) noexcept nogil
-
-ctypedef struct functions_t:      # of one type of numbers
-    merge_t merge_range
-    start_t start_of_others
-
 
 def merged(cnp.ndarray first not None, cnp.ndarray second not None, bint exclusive_or,
            int threads):
@@ -48,56 +42,41 @@ def merged(cnp.ndarray first not None, cnp.ndarray second not None, bint exclusi
     Both arrays are contiguous, 1-d and of equal dtypes: native integers, dates, times, float32 or
     float64. Nobody writes to the arrays. Their numbers ascend, are distinct and are not NaN:
     otherwise the result is undefined, but no other memory is read or written."""
-    cdef Py_ssize_t n_first = cnp.PyArray_SIZE(first), n_second = cnp.PyArray_SIZE(second)
-    cdef Py_ssize_t n_others = min(n_first, n_second), start, k
     cdef Merge job
-    if n_first < n_second:
+    cdef cnp.ndarray result
+    cdef cnp.npy_intp length
+    if cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second):
         job = Merge(second, first, threads)
-        job.dtype = <cnp.dtype>cnp.PyArray_DESCR(first)
         job.keeps_first, job.keeps_second = exclusive_or, True
     else:
         job = Merge(first, second, threads)
         job.keeps_first, job.keeps_second = True, exclusive_or
-    for k in range(1, job.chunks):
-        start = n_others
-        if job.begin(k) < job.units:
-            start = job.functions.start_of_others(
-                job.first + job.begin(k) * job.width, job.second, n_others)
-        job.second_starts[k] = max(job.second_starts[k - 1], start)
-    return job.merge(threads)
+    job.run(threads)
+    scan(&job.offsets[0], job.chunks)
+    length = job.offsets[job.chunks]
+    result = new_array(1, &length, <cnp.dtype>cnp.PyArray_DESCR(first))
+    job.out = <char *>cnp.PyArray_DATA(result)
+    job.run(threads)
+    return result
 
 
-cdef functions_t functions_of(const number_t *numbers) noexcept:
-    """The functions for the type of the argument, which is not read."""
-    return functions_t(<merge_t>&merge_range[number_t], <start_t>&start_of_others[number_t])
+cdef merge_t merge_of(const number_t *numbers) noexcept:
+    """The merge for the type of the argument, which is not read."""
+    return <merge_t>&merge_range[number_t]
 
 
-cdef functions_t[10] FUNCTIONS = [
-    functions_of(<int8_t *>NULL), functions_of(<int16_t *>NULL), functions_of(<int32_t *>NULL),
-    functions_of(<int64_t *>NULL), functions_of(<uint8_t *>NULL), functions_of(<uint16_t *>NULL),
-    functions_of(<uint32_t *>NULL), functions_of(<uint64_t *>NULL), functions_of(<float *>NULL),
-    functions_of(<double *>NULL)]
-
-
-cdef Py_ssize_t start_of_others(const number_t *item, const number_t *others,
-                                Py_ssize_t n) noexcept nogil:
-    """Where the others start that are not less than the item."""
-    cdef Py_ssize_t low = 0, high = n, middle
-    while low < high:
-        middle = (low + high) // 2
-        if others[middle] < item[0]:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+cdef merge_t[10] MERGES = [
+    merge_of(<int8_t *>NULL), merge_of(<int16_t *>NULL), merge_of(<int32_t *>NULL),
+    merge_of(<int64_t *>NULL), merge_of(<uint8_t *>NULL), merge_of(<uint16_t *>NULL),
+    merge_of(<uint32_t *>NULL), merge_of(<uint64_t *>NULL), merge_of(<float *>NULL),
+    merge_of(<double *>NULL)]
 
 
 cdef class Merge(Job):
-    cdef cnp.dtype dtype
     cdef Py_ssize_t width
     cdef bint keeps_first         # the numbers that are in the first array alone
     cdef bint keeps_second
-    cdef functions_t functions
+    cdef merge_t merge_range
     cdef const char *first
     cdef const char *second
     cdef Py_ssize_t[::1] second_starts    # by chunk
@@ -106,30 +85,22 @@ cdef class Merge(Job):
     cdef char *out                        # NULL in the pass that merges
 
     def __init__(self, cnp.ndarray first, cnp.ndarray second, int threads):
-        cdef Py_ssize_t n_second = cnp.PyArray_SIZE(second), size
-        self.dtype, self.width = <cnp.dtype>cnp.PyArray_DESCR(first), cnp.PyArray_ITEMSIZE(first)
-        self.functions = FUNCTIONS[log2_width(self.width) + (
-            4 if self.dtype.kind == b"u" else 6 if self.dtype.kind == b"f" else 0)]
-        self.units = cnp.PyArray_SIZE(first)
+        cdef Py_ssize_t n_second = cnp.PyArray_SIZE(second)
+        cdef Py_ssize_t[::1] starts
+        kind = first.dtype.kind
+        self.width, self.units = cnp.PyArray_ITEMSIZE(first), cnp.PyArray_SIZE(first)
+        self.merge_range = MERGES[
+            log2_width(self.width) + (4 if kind == "u" else 6 if kind == "f" else 0)]
         self.first = <const char *>cnp.PyArray_DATA(first)
         self.second = <const char *>cnp.PyArray_DATA(second)
-        size = self.units + n_second
-        self.chunks = chunk_count(size, threads, self.width)
+        self.chunks = chunk_count(self.units, threads, 2 * self.width)
         self.second_starts = new_intp(self.chunks + 1)
         self.second_starts[0], self.second_starts[self.chunks] = 0, n_second
+        if self.chunks > 1:
+            starts = np.searchsorted(second, first[[self.begin(k) for k in range(1, self.chunks)]])
+            self.second_starts[1:self.chunks] = starts
         self.offsets = new_intp(self.chunks + 1)
-        self.merged = new_memory(size, self.width, b"B")
-
-    cdef cnp.ndarray merge(self, int threads):
-        cdef cnp.ndarray result
-        cdef cnp.npy_intp length
-        self.run(threads)
-        scan(&self.offsets[0], self.chunks)
-        length = self.offsets[self.chunks]
-        result = new_array(1, &length, self.dtype)
-        self.out = <char *>cnp.PyArray_DATA(result)
-        self.run(threads)
-        return result
+        self.merged = new_memory(self.units + n_second, self.width, b"B")
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start_first = self.begin(k), start_second = self.second_starts[k]
@@ -137,7 +108,7 @@ cdef class Merge(Job):
         cdef Py_ssize_t n_second = self.second_starts[k + 1] - start_second
         cdef char *merged = <char *>self.merged.data + (start_first + start_second) * self.width
         if self.out == NULL:
-            self.offsets[k] = self.functions.merge_range(
+            self.offsets[k] = self.merge_range(
                 self.first + start_first * self.width, n_first,
                 self.second + start_second * self.width, n_second,
                 self.keeps_first, self.keeps_second, merged)

@@ -29,8 +29,6 @@ from fastsel._unique.scatter cimport (
     read_back_flags, scatter_keys)
 from fastsel._unique.tables cimport Tables
 
-cnp.import_array()
-
 ctypedef struct lookup_t:
     keys_t keys
     const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered

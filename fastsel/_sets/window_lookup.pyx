@@ -7,7 +7,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.parallel cimport Job
 from fastsel._core.results cimport new_result
 from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, word_t
@@ -16,8 +16,6 @@ from fastsel._unique.keys cimport Keys, fs_load_once, keys_t, load_word
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.sample cimport widened, window_t
 from fastsel._unique.window cimport WindowTable, find_entries
-
-cnp.import_array()
 
 cdef enum:
     MAX_OUTSIDE = 16          # different tests outside of the window
@@ -41,7 +39,7 @@ def look_up_in_window(Keys items not None, WindowTable table not None, uint64_t 
     cdef uint64_t entry                 # of nan; it may lie beyond the table
     if not table.fill():
         return None
-    job = LookUpEntries(items, table, threads)
+    job = LookUpEntries(items, table)
     if not job.list_outside(has_nan):
         window_of_all = widened(
             min(job.low, table.window.base),
@@ -69,7 +67,7 @@ def look_up_in_window(Keys items not None, WindowTable table not None, uint64_t 
         if has_nan:
             table.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
     job.set_range()
-    job.run(threads)
+    job.run_units(blocks_of(items.fields.size), 64 * (items.fields.width + 1), threads)
     return out
 
 
@@ -93,11 +91,9 @@ cdef class LookUpEntries(Job):
     cdef uint64_t lowest
     cdef uint64_t beyond
 
-    def __init__(self, Keys items, WindowTable table, int threads):
+    def __init__(self, Keys items, WindowTable table):
         self.items, self.table = items, table
         self.positions_plus_1 = self.out = None
-        self.units = blocks_of(items.fields.size)
-        self.chunks = chunk_count(self.units, threads, 64 * (items.fields.width + 1))
 
     cdef bint list_outside(self, bint has_nan) except -1:
         """List the different tests outside of the window, but not nan if has_nan. Returns False if
@@ -142,7 +138,6 @@ cdef class LookUpEntries(Job):
         self.beyond = ~<uint64_t>63
         while (high - low) & self.beyond:
             self.beyond <<= 1
-        return 0
 
     cdef inline Py_ssize_t find_outside(self, uint64_t word) noexcept nogil:
         """The position of the first test outside of the window that equals the word, or -1."""

@@ -129,10 +129,12 @@ class Comparison(KnownGroups):
         out = np.empty((keys.size, width + 8), np.uint8)
         kind = _dtypes.WORD if keys.is_word else _dtypes.RAW
         source = keys.data.reshape(keys.size, -1).view(f"u{width}" if keys.is_word else np.uint8)
-        canonical_keys(source, kind, width, keys.rule, False, out, 1)
-        positions_plus_1 = np.arange(1, keys.size + 1)
-        positions_plus_1[~keys.are_unequal()] = 0
-        out[:, width:] = positions_plus_1.reshape(-1, 1).view(np.uint8)
+        unequal = canonical_keys(source, kind, width, keys.rule, False, out, 1)
+        unequal = keys.unequal if unequal is None else unequal
+        if unequal is not None:
+            bits = np.asarray(unequal).view(np.uint8)
+            at = _numpy.flatnonzero(np.unpackbits(bits, count=keys.size, bitorder="little"))
+            out[at, width:] = (at + 1).reshape(-1, 1).view(np.uint8)
         _, index, *extras = _numpy.unique(
             out.view(f"V{width + 8}").ravel(), True, request.inverse, request.counts
         )

@@ -15,8 +15,6 @@ from fastsel._simd.blocks cimport blocks_of, rule_t, word_t
 from fastsel._unique.keys cimport BATCH, Rule, canonical, load_word
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
-cnp.import_array()
-
 ctypedef enum field_kind:
     RAW = 0       # bytes, which are canonical
     WORD = 1      # 1, 2, 4 or 8 bytes, with a rule
@@ -169,7 +167,7 @@ def canonical_keys(cnp.ndarray items not None, int kind, Py_ssize_t width, Rule 
 
     Both arrays are C-contiguous. There is at least one key, and no key is empty. If keys of out are
     wider than their items, zeros follow. kind and width describe a field, whose rule is `rule`.
-    With collapse, all fields of a key become nan if one of them is nan.
+    With collapse, all keys with a nan become one key, of which all bits are 1.
     """
     cdef WriteKeys job = WriteKeys()
     cdef Py_ssize_t keys = cnp.PyArray_DIM(items, 0)
@@ -192,7 +190,7 @@ cdef class WriteKeys(Job):
     cdef Py_ssize_t keys
     cdef Py_ssize_t used          # bytes of the items of a key
     cdef Py_ssize_t key_width     # bytes of a key: its items, then zeros
-    cdef bint collapse            # all fields of a key become nan if one is nan
+    cdef bint collapse            # all bits of a key become 1 if a field is nan
     cdef char *out
     cdef uint64_t[::1] unequal    # bitmask of the keys that have a nan, or None
 
@@ -211,7 +209,7 @@ cdef class WriteKeys(Job):
             if has_nan:
                 word |= <uint64_t>1 << (key & 63)
                 if self.collapse:
-                    self.write_nan(out)
+                    memset(out, 0xff, self.used)
             key += 1
             if self.unequal is not None and ((key & 63) == 0 or key == stop):
                 self.unequal[(key - 1) >> 6] = word
@@ -255,15 +253,6 @@ cdef class WriteKeys(Job):
         else:
             has_nan = write_words(&self.rule, source, size, out, <uint8_t>self.rule.nan)
         return has_nan
-
-    cdef void write_nan(self, char *out) noexcept nogil:
-        """Overwrite a key with the key that all keys with a nan get."""
-        cdef Py_ssize_t field
-        if self.kind == WORD:
-            for field in range(self.used // self.width):
-                memcpy(out + field * self.width, &self.rule.nan, self.width)
-        else:
-            memset(out, 0xff, self.used)
 
 
 cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,

@@ -18,8 +18,6 @@ from fastsel._unique.dense cimport new_dense
 from fastsel._unique.groups cimport Groups, Search
 from fastsel._unique.keys cimport Keys, Rule, keys_t, restore_bits
 
-cnp.import_array()
-
 cdef int64_t LARGE = <int64_t>1 << 51     # from here on, integers are the bits of doubles
 
 # The rules of the integers: NaN equals NaN, or not.

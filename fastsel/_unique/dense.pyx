@@ -13,21 +13,18 @@ from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.atomics cimport fs_store_u32
-from fastsel._core.parallel cimport Job, choose_threads, chunk_start, clear
+from fastsel._core.parallel cimport choose_threads, chunk_start, clear
 from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_u32
 from fastsel._positions.bitmask cimport Bitmask, from_bits
 from fastsel._simd.blocks cimport fs_ctz, is_sparse, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport (
-    CACHE_BYTES, COST, Groups, RankBlocks, Request, Search, values_at)
-from fastsel._unique.keys cimport (
-    Keys, fs_load_once, keeps_words, keys_t, load_word, restore_bits)
+    CACHE_BYTES, COST, Groups, Ranks, Request, Search, values_at)
+from fastsel._unique.keys cimport Keys, fs_load_once, keeps_words, keys_t, restore_bits
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.sorting cimport new_sorting
 from fastsel._unique.window cimport COUNT_TABLES, EntryPass, WindowTable, find_entries
-
-cnp.import_array()
 
 cdef enum:
     FEW_ENTRIES = 1 << 9      # with more entries, keys in a row seldom have the same count
@@ -47,7 +44,6 @@ cdef class Dense(Groups):
 
     cpdef bint find(self) except -1:
         cdef Search search = self.search
-        cdef Request request = search.request
         cdef keys_t *keys = &search.keys.fields
         # Canonical words are the items themselves: their values need no position.
         cdef bint by_position = search.by_position
@@ -63,7 +59,7 @@ cdef class Dense(Groups):
         if not self.table.fill():
             return False
         self.find_rest(by_position)
-        if search.ascending or request.counts or self.table.chunks > 1:
+        if search.ascending or search.request.counts or self.table.chunks > 1:
             self.in_window = merge_tables(self.table, threads)
         if search.ascending:
             self.direction = 1
@@ -85,8 +81,8 @@ cdef class Dense(Groups):
         cdef int threads = min(search.threads, choose_threads(
             outside * search.keys.fields.width, COST))
         cdef cnp.ndarray words
+        cdef uint64_t[::1] values
         cdef Keys keys
-        cdef uint64_t word
         if outside == 0:
             return 0
         words = self.table.outside_keys()
@@ -99,14 +95,10 @@ cdef class Dense(Groups):
         if by_position:
             self.rest_index = np.asarray(self.table.outside_positions)[self.rest.index]
             self.rest.index = None      # frees its memory
-        words = self.rest.values
-        while self.below < cnp.PyArray_SIZE(words):
-            word = load_word(<const char *>cnp.PyArray_DATA(words)
-                             + self.below * keys.fields.width, keys.fields.width)
-            if ordered_key_of(&keys.fields.rule, word) >= self.table.window.base:
-                break
+        values = self.rest.values.astype(np.uint64)
+        while self.below < values.shape[0] and (
+                ordered_key_of(&keys.fields.rule, values[self.below]) < self.table.window.base):
             self.below += 1
-        return 0
 
     cdef Py_ssize_t rest_groups(self):
         return 0 if self.rest is None else cnp.PyArray_SIZE(self.rest.values)
@@ -119,10 +111,13 @@ cdef class Dense(Groups):
         cdef int threads = search.copy_threads
         cdef cnp.npy_intp groups = self.in_window + self.rest_groups()
         cdef WriteValues write
+        cdef Py_ssize_t k
+        for k in range(self.table.entry_chunks + 1):
+            self.table.offsets[k] += self.below
         if by_position:
             self.group_ids = first_positions_plus_1(self.table, threads)
             self.index = new_result(groups, cnp.NPY_INTP)
-            self.assign_ids_by_word(self.index)
+            AssignByWord(self.table, self.group_ids, self.index).run(threads)
             if self.rest is not None:
                 self.index[self.rest_ids()] = self.rest_index
         if not are_words:
@@ -131,7 +126,6 @@ cdef class Dense(Groups):
         self.values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(search.keys.data))
         write = WriteValues(self.table)
         write.values = <char *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
-        write.first = self.below
         write.run(threads)
         if not self.table.are_integers:     # float16, of which no key is outside of the window
             with nogil:
@@ -141,20 +135,12 @@ cdef class Dense(Groups):
             words, values = self.rest.values, self.values.view(self.rest.values.dtype)
             values[:self.below] = words[:self.below]
             values[self.below + self.in_window:] = words[self.below:]
-        return 0
 
     cdef cnp.ndarray rest_ids(self):
         """The ids of the groups of the rest among the ascending groups."""
         ids = np.arange(self.rest_groups())
         ids[self.below:] += self.in_window
         return ids
-
-    cdef int assign_ids_by_word(self, Py_ssize_t[::1] index) except -1:
-        """Assign group ids in ascending order. With an index, they replace first positions plus
-        one, and the index gets the positions."""
-        cdef AssignByWord assign = AssignByWord(self.table, self.group_ids, index)
-        assign.first = self.below
-        return assign.run(self.search.copy_threads)
 
     # ---- inverse and counts -------------------------------------------------------------
 
@@ -163,24 +149,24 @@ cdef class Dense(Groups):
         cdef int threads = self.search.copy_threads
         cdef cnp.ndarray inverse = None, counts = None, ids_of_rest = None
         cdef WriteInverse write
-        if not (request.inverse or request.counts):
-            return None, None
         if self.search.ascending:
             if not self.search.by_position:
                 self.group_ids = new_u32(64 * self.table.entry_blocks)
-                self.assign_ids_by_word(None)
+                AssignByWord(self.table, self.group_ids).run(threads)
             ids_of_rest = self.rest_ids()
         else:
             ids_of_rest = self.assign_ids_by_first()
         rest_inverse, rest_counts = (None, None) if self.rest is None else self.rest.finish(None)
         if request.counts:
-            counts = new_zeros(cnp.PyArray_DIM(self.values, 0), threads)
+            # If another thread changes all keys of a group, nothing is written for the group.
+            counts = new_result(cnp.PyArray_DIM(self.values, 0), cnp.NPY_INTP)
+            clear(cnp.PyArray_DATA(counts), cnp.PyArray_NBYTES(counts), threads)
             SumCounts(self.table, self.group_ids, counts).run(threads)
             if self.rest is not None:
                 counts[ids_of_rest] = rest_counts
         if request.inverse:
             inverse = new_result(self.search.keys.fields.size, request.inverse_type)
-            write = WriteInverse(self.table, None, self.group_ids)
+            write = WriteInverse(self.table, self.group_ids)
             write.inverse = inverse
             write.run(threads)
             if self.rest is not None:
@@ -196,16 +182,15 @@ cdef class Dense(Groups):
             self.table.first_bits, self.search.keys.fields.width, threads)
         cdef Py_ssize_t[::1] ids
         cdef AssignByFirst assign
-        cdef RankBlocks ranks
+        cdef Ranks ranks
         cdef Py_ssize_t g
         self.group_ids = new_entries(self.table, threads)
-        assign = AssignByFirst(self.table, mask.offsets, self.group_ids)
+        assign = AssignByFirst(self.table, self.group_ids, mask.offsets)
         assign.chunks = mask.offsets.shape[0] - 1
         assign.run(threads)
         if self.rest is None:
             return None
-        ranks = RankBlocks(mask.bits, mask.offsets)
-        ranks.run(threads)
+        ranks = Ranks(mask, threads)
         out = self.rest_index.copy()
         ids = out
         for g in range(ids.shape[0]):
@@ -233,7 +218,7 @@ cdef Py_ssize_t merge_tables(WindowTable table, int threads) except -1:
     Returns the number of distinct words in the window."""
     cdef Py_ssize_t groups = table.merge()
     if table.first_bits is not None and table.chunks > 1:
-        ClearRepeated(table, None, None).run(threads)
+        ClearRepeated(table).run(threads)
     return groups
 
 
@@ -242,16 +227,8 @@ cdef uint32_t[::1] first_positions_plus_1(WindowTable table, int threads):
     are merged, and have first positions. There are fewer than 2^32 keys: otherwise positions wrap
     around."""
     cdef uint32_t[::1] positions_plus_1 = new_entries(table, threads)
-    AssignByFirst(table, None, positions_plus_1).run(threads)
+    AssignByFirst(table, positions_plus_1).run(threads)
     return positions_plus_1
-
-
-cdef cnp.ndarray new_zeros(Py_ssize_t length, int threads):
-    """A new result of zeros. If another thread changes all keys of a group, nothing is written for
-    the group, and its result is 0."""
-    out = new_result(length, cnp.NPY_INTP)
-    clear(cnp.PyArray_DATA(out), length * sizeof(Py_ssize_t), threads)
-    return out
 
 
 cdef uint32_t[::1] new_entries(WindowTable table, int threads):
@@ -266,10 +243,8 @@ cdef uint32_t[::1] new_entries(WindowTable table, int threads):
 
 
 cdef class WriteValues(EntryPass):
-    """Write the words whose bits are set, from the value `first` on; of float16, the ordered keys.
-    """
+    """Write the words whose bits are set; of float16, the ordered keys."""
     cdef char *values
-    cdef Py_ssize_t first
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t width = self.table.keys.fields.width
@@ -285,7 +260,7 @@ cdef class WriteValues(EntryPass):
     cdef void write(self, Py_ssize_t k, word_t *values) noexcept nogil:
         cdef const uint64_t[::1] bits = self.table.bits
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
-        cdef Py_ssize_t position = self.first + self.table.offsets[k]
+        cdef Py_ssize_t position = self.table.offsets[k]
         cdef Py_ssize_t count = self.table.offsets[k + 1] - self.table.offsets[k]
         cdef uint64_t base = self.table.base_word if self.table.are_integers else 0, word
         if word_t is uint64_t:     # a word is base plus the bit's index
@@ -301,16 +276,13 @@ cdef class WriteValues(EntryPass):
 
 
 cdef class AssignByWord(EntryPass):
-    """Assign group ids in ascending order of the entries, from `first` on; entries without a group
-    get 0. If `out` is not None, group_ids has first positions plus one: `out` gets the position of
-    each group."""
-    cdef Py_ssize_t first
-
+    """Assign group ids in ascending order of the entries; entries without a group get 0. If `out`
+    is not None, group_ids has first positions plus one: `out` gets the position of each group."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.table.bits
         cdef Py_ssize_t[::1] out = self.out
         cdef bint has_positions = out is not None
-        cdef Py_ssize_t block, group = self.first + self.table.offsets[k], j
+        cdef Py_ssize_t block, group = self.table.offsets[k], j
         cdef uint32_t[64] positions_plus_1
         cdef uint32_t *ids
         cdef uint64_t word
@@ -354,15 +326,10 @@ cdef class SumCounts(EntryPass):
 # ---- passes over the keys ---------------------------------------------------------------
 
 
-cdef class DenseKeyPass(Job):
-    """A pass over chunks of the keys; chunks are whole blocks. Only WriteInverse loads blocks whose
-    bits in first_bits are 0."""
-    cdef WindowTable table
-    cdef Py_ssize_t[::1] out          # output of a pass, or the number of groups before each chunk
-    cdef uint32_t[::1] group_ids      # by entry: the group of its word
-
-    def __cinit__(self, WindowTable table, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
-        self.table, self.out, self.group_ids = table, out, group_ids
+cdef class DenseKeyPass(EntryPass):
+    """A pass over chunks of the keys instead; chunks are whole blocks. Only WriteInverse loads
+    blocks whose bits in first_bits are 0."""
+    def __cinit__(self, WindowTable table, *_):
         self.units, self.chunks = table.key_blocks, table.key_chunks
 
     cdef inline Py_ssize_t load_entries(self, Py_ssize_t block, uint32_t *entries) noexcept nogil:
@@ -411,8 +378,8 @@ cdef class ClearRepeated(DenseKeyPass):
 
 
 cdef class AssignByFirst(DenseKeyPass):
-    """Assign group ids in order of first occurrence. If `out` is None, write first positions plus
-    one instead of group ids."""
+    """Assign group ids in order of first occurrence; `out` has the number of groups before each
+    chunk. If it is None, write first positions plus one instead of group ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.table.first_bits
         cdef bint has_ids = self.out is not None

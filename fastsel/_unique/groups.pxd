@@ -78,10 +78,10 @@ cpdef int relabel(const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse, int thre
 cpdef cnp.ndarray values_at(cnp.ndarray rows, cnp.ndarray positions)
 
 
-cdef class RankBlocks(Job):
+cdef class Ranks:
+    """The number of set bits of a bitmask before each bit."""
     cdef const uint64_t[::1] bits
-    cdef const Py_ssize_t[::1] offsets
-    cdef Py_ssize_t[::1] before           # set bits before each block
+    cdef const Py_ssize_t[::1] before     # set bits before each block
 
     cdef inline Py_ssize_t rank(self, Py_ssize_t i) noexcept nogil:
         """The number of set bits before bit i."""

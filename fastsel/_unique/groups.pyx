@@ -29,14 +29,12 @@ from fastsel._core.results cimport new_array, new_result
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.bitmask cimport Bitmask, from_bits
-from fastsel._positions.coordinates cimport flat, positions_of
+from fastsel._positions.coordinates cimport flat, positions_of, row_starts
 from fastsel._positions.selected_items cimport compress
-from fastsel._simd.blocks cimport FS_REQUIRE, fs_popcount, is_item, log2_width
+from fastsel._simd.blocks cimport FS_REQUIRE, is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, keeps_words, keys_t
 from fastsel._unique.sample cimport MIN_DRAWN, WINDOWS, take_sample
-
-cnp.import_array()
 
 
 cdef class Request:
@@ -74,12 +72,10 @@ cdef class Search:
         """Take a sample of at most MIN_DRAWN keys."""
         take_sample(&self.keys.fields, &self.sampled, MIN_DRAWN)
         self.has_sample = True
-        return 0
 
     cpdef int expect(self, Py_ssize_t groups) except -1:
         """Expect this number of groups, without a sample."""
         self.sampled.groups, self.has_sample = groups, True
-        return 0
 
     @property
     def expected(self):
@@ -197,7 +193,6 @@ cdef class Groups(Job):
             groups)
         if search.request.index:
             self.index = positions_of(words, blocks, groups)
-        return 0
 
     cdef int set_by_mask(self, Bitmask mask) except -1:
         """set_first_occurrences, from a Bitmask."""
@@ -277,18 +272,11 @@ cdef void take_slices(const char *source, Py_ssize_t width, const Py_ssize_t *po
         start += batch
 
 
-cdef class RankBlocks(Job):
-    """Count the set bits before each block. offsets has the number of set bits before each chunk of
-    blocks, then the total."""
-    def __init__(self, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets):
-        self.bits, self.offsets, self.before = bits, offsets, new_intp(bits.shape[0])
-        self.units, self.chunks = bits.shape[0], offsets.shape[0] - 1
-
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t block, total = self.offsets[k]
-        for block in range(self.begin(k), self.begin(k + 1)):
-            self.before[block] = total
-            total += fs_popcount(self.bits[block])
+cdef class Ranks:
+    def __init__(self, Bitmask mask, int threads):
+        before = new_result(mask.bits.shape[0], cnp.NPY_INTP)
+        row_starts(mask, 64, before, threads)
+        self.bits, self.before = mask.bits, before
 
 
 # ---- the inverse ------------------------------------------------------------------------
@@ -297,21 +285,13 @@ cdef class RankBlocks(Job):
 cpdef int relabel(const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse, int threads) except -1:
     """Replace each group id g of inverse by ranks[g]. Every item of inverse is at least 0 and less
     than the length of ranks: otherwise memory before or behind ranks is read."""
-    cdef Relabel job = Relabel()
-    job.ranks, job.inverse = ranks, inverse
+    cdef TakeSlices job = TakeSlices()
+    if inverse.shape[0] == 0:
+        return 0
+    # take_slices reads the positions of a batch before it writes there.
+    job.source, job.width = <const char *>&ranks[0], sizeof(Py_ssize_t)
+    job.positions, job.out = &inverse[0], <char *>&inverse[0]
     return job.run_units(inverse.shape[0], 3 * sizeof(Py_ssize_t), threads)
-
-
-cdef class Relabel(Job):
-    cdef const Py_ssize_t[::1] ranks
-    cdef Py_ssize_t[::1] inverse
-
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t[::1] ranks = self.ranks
-        cdef Py_ssize_t[::1] inverse = self.inverse
-        cdef Py_ssize_t i
-        for i in range(self.begin(k), self.begin(k + 1)):
-            inverse[i] = ranks[inverse[i]]
 
 
 def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, int threads):

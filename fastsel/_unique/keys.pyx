@@ -5,8 +5,6 @@ from libc.stdint cimport uint8_t, uint64_t
 from fastsel._simd.blocks cimport word_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
-cnp.import_array()
-
 
 cdef class Rule:
     def __init__(self, uint64_t significant, uint64_t limit, uint64_t nan, bint nan_unequal,
@@ -20,14 +18,6 @@ cdef class Rule:
             self.words.sign, self.words.negative, self.words.minimum = order_map
 
 
-cdef cnp.ndarray in_order(cnp.ndarray data, Py_ssize_t alignment):
-    """The array, or a copy of it, C-contiguous and aligned."""
-    if (cnp.PyArray_IS_C_CONTIGUOUS(data) and cnp.PyArray_ISALIGNED(data)
-            and <size_t>cnp.PyArray_DATA(data) % alignment == 0):
-        return data
-    return cnp.PyArray_NewCopy(data, cnp.NPY_CORDER)
-
-
 cdef class Keys:
     def __init__(self, cnp.ndarray data not None, Rule rule not None, tuple seeds not None,
                  const uint64_t[::1] unequal=None):
@@ -38,8 +28,10 @@ cdef class Keys:
         keys.size = cnp.PyArray_DIM(data, 0)
         keys.width = cnp.PyArray_NBYTES(data) // keys.size
         keys.is_word = keys.width in (1, 2, 4, 8)
-        self.rule = rule
-        self.data = data = in_order(data, keys.width if keys.is_word else 1)
+        if not (cnp.PyArray_IS_C_CONTIGUOUS(data) and cnp.PyArray_ISALIGNED(data)
+                and (not keys.is_word or <size_t>cnp.PyArray_DATA(data) % keys.width == 0)):
+            data = cnp.PyArray_NewCopy(data, cnp.NPY_CORDER)
+        self.rule, self.data = rule, data
         keys.data = <const char *>cnp.PyArray_DATA(data)
         keys.rule = rule.words
         if unequal is not None:
@@ -71,16 +63,6 @@ cdef class Keys:
     def has_unequal_nan(self):
         """Does the word nan of the rule equal no key, not even itself?"""
         return self.fields.rule.nan_unequal
-
-    def are_unequal(self):
-        """Which keys equal no other key, as a bool array."""
-        cdef cnp.npy_intp size = self.fields.size
-        cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_BOOL, 0)
-        cdef char *flags = <char *>cnp.PyArray_DATA(out)
-        cdef Py_ssize_t i
-        for i in range(size):
-            flags[i] = is_unequal(&self.fields, i, key_at(&self.fields, i))
-        return out
 
     def if_nan_were_equal(self):
         """These keys, as if all NaN were equal."""

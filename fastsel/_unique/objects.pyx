@@ -16,8 +16,6 @@ from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.keys cimport AHEAD
 
-cnp.import_array()
-
 cdef enum:
     ROUND_OBJECTS = 64    # objects between two checks for signals
 

@@ -36,8 +36,6 @@ cdef extern from "numpy_sorts.h" nogil:
     fs_sort_t fs_sort_of(cnp.ndarray array)
     bint fs_subnormals_are_zero()
 
-cnp.import_array()
-
 ctypedef fused packed_t:
     uint32_t
     uint64_t

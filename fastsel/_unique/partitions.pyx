@@ -22,15 +22,13 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp
 from fastsel._positions.bitmask cimport Bitmask, pack
 from fastsel._simd.blocks cimport wide_t
-from fastsel._unique.groups cimport Groups, RankBlocks, Request, Search, relabel
+from fastsel._unique.groups cimport Groups, Ranks, Request, Search, relabel
 from fastsel._unique.hash_table cimport (
     add_keys, batch_of, batch_t, succeeded, table_bytes, table_clear, table_free, table_start,
     table_t)
 from fastsel._unique.keys cimport BATCH, keys_t
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, part_share, read_back, scatter_keys)
-
-cnp.import_array()
 
 FLAG_BITS = np.array([0xff], np.uint64)      # the significant bits of a flag of one byte
 
@@ -91,15 +89,12 @@ cdef class Partitions(Groups):
     cdef int rank_groups(self, Bitmask mask) except -1:
         """Make the inverse and the counts that are requested. A rank of a group is its place in
         the order of first occurrence."""
-        cdef RankBlocks rank_blocks = RankBlocks(mask.bits, mask.offsets)
         cdef int threads = self.search.threads
         if self.search.request.counts:
             self.counts = new_result(mask.count(), cnp.NPY_INTP)
-        rank_blocks.run(threads)
-        RankGroups(self, rank_blocks, self.counts).run(threads)
+        RankGroups(self, Ranks(mask, threads), self.counts).run(threads)
         if self.inverse is not None:
             read_back(self.scatter, self.scatter.positions, NULL, self.inverse, threads)
-        return 0
 
     cdef int threads_with_room(self) except -1:
         """The number of threads, at least one, whose tables fit into the room for tables."""
@@ -185,10 +180,10 @@ cdef class RankGroups(Job):
     """Write the count of each group at its rank, and replace the group ids of entries by ranks."""
     cdef Partitions state
     cdef ScatterByHash scatter
-    cdef RankBlocks ranks
+    cdef Ranks ranks
     cdef Py_ssize_t[::1] counts       # or None
 
-    def __init__(self, Partitions state, RankBlocks ranks, Py_ssize_t[::1] counts):
+    def __init__(self, Partitions state, Ranks ranks, Py_ssize_t[::1] counts):
         self.units, self.chunks = MAX_PARTS, state.chunks
         self.state, self.scatter, self.ranks, self.counts = state, state.scatter, ranks, counts
 

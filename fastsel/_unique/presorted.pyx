@@ -7,7 +7,6 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastsel._core.atomics cimport fs_mark
-from fastsel._core.parallel cimport chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._positions.bitmask cimport Bitmask, from_bits
 from fastsel._positions.coordinates cimport BitmaskPass, flat
@@ -16,8 +15,6 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Groups, Search, relabel
 from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words
 from fastsel._unique.ordered_keys cimport ordered_key_of
-
-cnp.import_array()
 
 cdef enum:
     # The bits of what `mark` returns.
@@ -46,9 +43,7 @@ cdef class Presorted(Groups):
             return False
         self.run_starts = cnp.PyArray_EMPTY(1, &blocks, cnp.NPY_UINT64, 0)
         self.bits = <uint64_t *>cnp.PyArray_DATA(self.run_starts)
-        self.units = blocks
-        self.chunks = chunk_count(blocks, self.search.copy_threads, 64 * keys.width)
-        self.run(self.search.copy_threads)
+        self.run_units(blocks, 64 * keys.width, self.search.copy_threads)
         if self.seen[RISES | FALLS] or self.seen[RISES] and self.seen[FALLS]:
             return False
         # If each NaN is a group, descending keys have no direction: the reverse of several NaN

@@ -14,8 +14,6 @@ from fastsel._unique.keys cimport (
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.part_sort cimport sort_keys, sorter_free, sorter_start, sorter_t
 
-cnp.import_array()
-
 cdef enum:
     # For n keys, the sample has SAMPLE_ROOTS * sqrt(n) keys, but at most one key in
     # MIN_KEYS_PER_DRAWN or, if that is more, MIN_DRAWN keys.
@@ -60,7 +58,6 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
     if keys.rule.is_ordered and keys.unequal == NULL:
         sample.scale = scale_of(keys, words, drawn - unequal)
         find_windows(keys, words, drawn - unequal, sample)
-    return 0
 
 
 cdef void draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,

@@ -8,8 +8,6 @@ from fastsel._unique.presorted cimport new_presorted
 from fastsel._unique.sorting cimport new_sorting
 from fastsel._unique.tables cimport Tables
 
-cnp.import_array()
-
 cdef enum:
     MIN_PRESORTED = 128     # fewer keys are sorted in the time of a look whether they are in order
 

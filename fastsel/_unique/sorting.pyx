@@ -6,8 +6,8 @@ are one part, which needs no scatter. Memory is reused:
 
 - the first words of a part become the ordered keys of its groups; if NumPy sorts whole parts, the
   words stay where they are
-- the positions of its entries become the first positions of its groups; with an inverse, the group
-  ids of the entries; if positions are grouped, the positions of its sorted keys
+- the positions of its entries become the positions of its sorted keys; with an inverse, the group
+  ids of the entries
 - the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
@@ -28,8 +28,6 @@ from fastsel._unique.part_sort cimport (
 from fastsel._unique.sample cimport sample_t
 from fastsel._unique.scatter cimport (
     MAX_PARTS, Scatter, new_scatter_by_value, read_back, scatter_keys)
-
-cnp.import_array()
 
 cdef enum:
     # With fewer than MIN_PARTS parts, a CPU waits for the count of a part that it has just written:
@@ -199,7 +197,6 @@ cdef class Sorting(Groups):
         for part in range(self.chunks):
             if not self.has_equal_keys(part):
                 self.longest = max(self.longest, self.start_of(part + 1) - self.start_of(part))
-        return 0
 
     cdef void order_words(self) noexcept:
         """Write the ordered keys of all keys to `words`, as words of 4 or 8 bytes."""
@@ -242,16 +239,14 @@ cdef class Sorting(Groups):
 
     cdef int sorter_threads(self) noexcept nogil:
         """The number of threads, at least one, whose sorters fit into the room for sorters. This
-        room is 2.5 times the bytes of the keys, and a byte more per key with the inverse of keys of
-        4 bytes, less the bytes of the scatter and of run_starts; but at least CACHE_BYTES / 2."""
+        room is the room beside the scatter and its part numbers, and a byte more per key with the
+        inverse of keys of 4 bytes, less the bytes of run_starts; but at least CACHE_BYTES / 2."""
         cdef Py_ssize_t size = self.search.keys.fields.size, width = self.search.keys.fields.width
-        cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
-        cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.key_positions != NULL)
+        cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.key_positions != NULL), room
         if self.sorts_whole or self.chunks == 1:
             return self.search.threads
-        room -= 8 * (self.first_block(self.chunks) + self.scatter.starts.shape[0])
-        if self.key_positions != NULL:
-            room -= sizeof(uint32_t) * size
+        room = self.scatter.room_beside(1) - 8 * (
+            self.first_block(self.chunks) + self.scatter.starts.shape[0])
         if self.inverse_data != NULL:
             nbytes += sizeof(uint32_t) * self.longest
             if width == 4:
@@ -301,13 +296,10 @@ cdef class Sorting(Groups):
             groups = self.mark_groups(part, <wide_t *>sorter.keys)
             level.compress[2 + (sizeof(wide_t) == 8)](
                 bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
-            if self.key_positions != NULL and not self.search.request.grouped:
+            if self.inverse_data != NULL:
                 level.compress[2](
                     bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
-                if self.inverse_data == NULL:
-                    memcpy(entries, sorter.entries, groups * sizeof(uint32_t))
-                else:
-                    self.write_groups(part, entries, sorter.entries, groups)
+                self.write_groups(part, entries, sorter.entries, groups)
         if self.inverse_data != NULL:
             dealloc(entries)
         sorter_free(&sorter)
@@ -374,7 +366,6 @@ cdef class Sorting(Groups):
                     restore_bits(keys, <uint64_t *>outputs.values, groups, outputs.index)
                 else:
                     restore_bits(keys, <uint32_t *>outputs.values, groups, outputs.index)
-        return 0
 
     cpdef tuple finish(self, ranks):
         cdef cnp.ndarray counts = None
@@ -441,13 +432,10 @@ cdef class PartOutputs(Job):
         if self.index != NULL and self.sorting.inverse_data != NULL:
             memcpy(self.index + first, self.sorting.inverse_data + start,
                    groups * sizeof(Py_ssize_t))
-        elif self.index != NULL and self.sorting.search.request.grouped:
+        elif self.index != NULL:
             self.write_starts(k, 0, self.index + first)
             for g in range(first, first + groups):
                 self.index[g] = positions[self.index[g]]
-        elif self.index != NULL:
-            for g in range(groups):
-                self.index[first + g] = positions[g]
         if self.indices != NULL:
             for g in range(n):
                 self.indices[start + g] = positions[g]

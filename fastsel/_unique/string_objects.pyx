@@ -47,8 +47,6 @@ cdef extern from "numpy/arrayobject.h" nogil:
         npy_string_allocator *allocator, const npy_packed_static_string *packed,
         npy_static_string *string)
 
-cnp.import_array()
-
 cdef enum:
     ROUND_STRINGS = 1 << 16   # strings between two checks for signals
     STRING_BYTES = 128        # about how many bytes of a string a thread reads

@@ -26,8 +26,6 @@ from fastsel._unique.keys cimport BATCH, key_at, keys_t, load_words, prefetch_ke
 from fastsel._unique.recent cimport (
     count_slots, mark_recent, move_all_counts, new_recent, not_recent_keys, recent_ids)
 
-cnp.import_array()
-
 cdef enum:
     # A batch uses the filter if enough of its keys are recent (add_not_recent). After MAX_MISSED
     # batches in a row that have not used the filter, it is tried again after MISSED_PERIOD batches.
