@@ -32,7 +32,6 @@ from fastsel._unique.tables cimport Tables
 ctypedef struct lookup_t:
     keys_t keys
     const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
-    bint four_bytes               # scattered words have 4 bytes
     const uint32_t *positions     # of the scattered words; NULL if not needed
     # The range that is looked up, or added: indices of keys or, if scattered, of the words.
     Py_ssize_t start
@@ -111,9 +110,8 @@ def masks_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t exp
     """The masks that masks_by_table returns, by a table for each part of the tests. `expected` is
     an estimate of the number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise
     positions wrap around. Returns None if keys need too many probes."""
-    cdef CompareParts job = CompareParts(
-        scattered(items, False, threads), scattered(tests, False, threads), expected, invert,
-        threads)
+    cdef CompareParts job = CompareParts(tests, items, expected, False, threads)
+    job.invert = invert
     job.items_mask = new_u8(job.items.keys.size) if of_items else None
     job.tests_mask = new_u8(job.tests.keys.size) if of_tests else None
     if not job.compare(threads):
@@ -126,9 +124,7 @@ def find_by_partitions(Keys tests not None, Keys items not None, Py_ssize_t expe
                        Output output not None, int threads):
     """Write the output of all items, as find_by_table does; the other arguments are as for
     masks_by_partitions. Returns None if keys need too many probes."""
-    cdef CompareParts job = CompareParts(
-        scattered(items, False, threads), scattered(tests, True, threads), expected, False,
-        threads)
+    cdef CompareParts job = CompareParts(tests, items, expected, True, threads)
     cdef ReadPositions read
     job.positions_plus_1 = new_u32(job.items.keys.size)
     if not job.compare(threads):
@@ -192,7 +188,6 @@ cdef class LookUp(Job):
     def __init__(self, Tables tables, Keys keys, cnp.ndarray out, bint invert):
         """Look up `keys`. `out` gets the mask, or is None."""
         self.table, self.table_keys = &tables.tables[0].table, &tables.search.keys.fields
-        memset(&self.side, 0, sizeof(self.side))
         self.side.keys, self.side.invert = keys.fields, invert
         if out is not None:
             self.side.mask = <uint8_t *>cnp.PyArray_DATA(out)
@@ -257,42 +252,37 @@ cdef class CompareParts(Job):
     cdef bint invert
     cdef Py_ssize_t status            # 0, or of a chunk that gave up
 
-    def __init__(self, ScatterByHash items, ScatterByHash tests, Py_ssize_t expected, bint invert,
-                 int threads):
-        self.items, self.tests, self.invert = items, tests, invert
+    def __init__(self, Keys tests, Keys items, Py_ssize_t expected, bint positions, int threads):
+        """positions: those of the tests are needed."""
+        self.items, self.tests = (
+            scattered(items, False, threads), scattered(tests, positions, threads))
         self.items_mask = self.tests_mask = self.positions_plus_1 = None
-        self.expected = part_share(min(expected, tests.keys.size))
+        self.expected = part_share(min(expected, tests.fields.size))
         self.units, self.chunks = MAX_PARTS, chunk_count(
-            MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
-
-    cdef bint compare(self, int threads) except -1:
-        """Compare all parts. Returns False if keys need too many probes."""
-        self.run(self.table_threads(threads))
-        return succeeded(self.status)
+            MAX_PARTS, threads, 16 * part_share(max(items.fields.size, tests.fields.size)))
 
     cdef bint with_ids(self) noexcept nogil:
         return self.positions_plus_1 is not None or not self.tests.keys.is_word
 
-    cdef int table_threads(self, int threads) noexcept:
-        """The number of threads, at least one, whose tables fit into the room that both sides leave
-        (room_beside)."""
-        cdef const keys_t *keys = &self.tests.keys
+    cdef bint compare(self, int threads) except -1:
+        """Compare all parts, on no more threads than those whose tables fit into the room that both
+        sides leave (room_beside). Returns False if keys need too many probes."""
         cdef Py_ssize_t nbytes = table_bytes(
-            keys, self.with_ids(), self.tests.room_of_part(self.expected))
+            &self.tests.keys, self.with_ids(), self.tests.room_of_part(self.expected))
         cdef Py_ssize_t room = self.items.room_beside(2) + self.tests.room_beside(2)
         if self.positions_plus_1 is not None:
             nbytes += nbytes // 2         # a slot with its id has at least 8 bytes; by_slot has 4
         else:
             nbytes += nbytes // 4         # a slot has at least 4 bytes, and its mark has 1
-        return <int>max(1, min(<Py_ssize_t>threads, room // nbytes))
+        self.run(<int>max(1, min(<Py_ssize_t>threads, room // nbytes)))
+        return succeeded(self.status)
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t part = self.begin(k), stop = self.begin(k + 1)
-        cdef const keys_t *keys = &self.tests.keys
         cdef lookup_t items = side_of(self.items), tests = side_of(self.tests)
         cdef table_t table
         cdef Py_ssize_t status = table_start(
-            &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
+            &table, &self.tests.keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
             self.tests.room_of_part(self.expected))
         items.invert = tests.invert = self.invert
         items.mask = &self.items_mask[0] if self.items_mask is not None else NULL
@@ -313,7 +303,7 @@ cdef class CompareParts(Job):
 cdef lookup_t side_of(Scatter scatter) noexcept nogil:
     cdef lookup_t side
     memset(&side, 0, sizeof(side))
-    side.keys, side.words, side.four_bytes = scatter.keys, scatter.words, scatter.four_bytes
+    side.keys, side.words = scatter.keys, scatter.words
     side.positions = &scatter.positions[0] if scatter.positions is not None else NULL
     return side
 
@@ -383,7 +373,7 @@ cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n
     cdef Py_ssize_t j
     if side.words == NULL:
         load_words(&side.keys, start, n, words)
-    elif side.four_bytes:
+    elif side.keys.width <= 4:
         for j in range(n):
             words[j] = (<const uint32_t *>side.words)[start + j]
     else:

@@ -85,7 +85,9 @@ cdef class Dense(Groups):
         cdef Keys keys
         if outside == 0:
             return 0
-        words = self.table.outside_keys()
+        words = np.frombuffer(
+            self.table.outside_words, f"u{search.keys.fields.width}", outside).copy()
+        self.table.outside_words = None     # frees its memory
         keys = Keys(words, search.keys.rule, (0, 1))
         self.rest = new_sorting(Search(
             keys, words, Request(by_position, request.inverse, request.counts, True),

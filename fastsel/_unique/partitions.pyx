@@ -94,7 +94,7 @@ cdef class Partitions(Groups):
             self.counts = new_result(mask.count(), cnp.NPY_INTP)
         RankGroups(self, Ranks(mask, threads), self.counts).run(threads)
         if self.inverse is not None:
-            read_back(self.scatter, self.scatter.positions, NULL, self.inverse, threads)
+            read_back(self.scatter, NULL, self.inverse, threads)
 
     cdef int threads_with_room(self) except -1:
         """The number of threads, at least one, whose tables fit into the room for tables."""
@@ -119,7 +119,7 @@ cdef class Partitions(Groups):
             self.scatter.room_of_part(self.expected))
         while part < stop and status == 0:
             table_clear(&table)
-            if self.scatter.four_bytes:
+            if self.scatter.keys.width <= 4:
                 status = fill(self, part, &table, <uint32_t *>self.scatter.words)
             else:
                 status = fill(self, part, &table, <uint64_t *>self.scatter.words)
@@ -190,7 +190,7 @@ cdef class RankGroups(Job):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t part
         for part in range(self.begin(k), self.begin(k + 1)):
-            if self.scatter.four_bytes:
+            if self.scatter.keys.width <= 4:
                 self.rank(part, <uint32_t *>self.scatter.words)
             else:
                 self.rank(part, <uint64_t *>self.scatter.words)

@@ -57,9 +57,6 @@ cdef class Presorted(Groups):
         cdef cnp.ndarray inverse = None, counts = None
         cdef Bitmask mask
         cdef GroupRuns job
-        cdef const Py_ssize_t[::1] starts
-        cdef Py_ssize_t[::1] out
-        cdef Py_ssize_t g
         if not (search.request.inverse or search.request.counts):
             return None, None
         mask = from_bits(self.run_starts, search.keys.fields.width, search.copy_threads)
@@ -73,11 +70,10 @@ cdef class Presorted(Groups):
                 relabel(ranks, inverse, search.copy_threads)
         if search.request.counts:
             starts = flat(mask, search.copy_threads)
-            counts = new_result(starts.shape[0], cnp.NPY_INTP)
-            out = counts
-            for g in range(starts.shape[0] - 1):
-                out[g] = starts[g + 1] - starts[g]
-            out[starts.shape[0] - 1] = search.keys.fields.size - starts[starts.shape[0] - 1]
+            last = len(starts) - 1
+            counts = new_result(last + 1, cnp.NPY_INTP)
+            np.subtract(starts[1:], starts[:last], out=counts[:last])
+            counts[last] = search.keys.fields.size - starts[last]
         return inverse, counts
 
     cpdef tuple positions(self, ranks):

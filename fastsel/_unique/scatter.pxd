@@ -14,13 +14,12 @@ cdef class Scatter:
     cdef keys_t keys
     cdef Keys owner               # of what `keys` points to
     cdef readonly Py_ssize_t parts
-    cdef Py_ssize_t key_blocks    # blocks of 64 keys
     cdef readonly Py_ssize_t key_chunks  # chunks of each pass
-    cdef bint four_bytes          # scattered words have 4 bytes instead of 8
     cdef uint8_t[::1] part_of     # by key: its part
     cdef Py_ssize_t[::1] starts   # [part][chunk]: where this chunk's words of this part begin
     cdef Memory memory            # of `words`
-    cdef char *words              # the words of the keys, scattered
+    # The words of the keys, scattered: of 4 bytes if keys have at most 4, otherwise of 8.
+    cdef char *words
     cdef uint32_t[::1] positions  # the positions of the keys, scattered; or None
 
     # A subclass overrides load and choose_parts; n is at most BATCH.
@@ -44,8 +43,8 @@ cdef class ScatterKeyPass(Job):
 
 cdef Scatter new_scatter_by_value(Keys keys, Py_ssize_t parts, bint positions, int threads)
 cdef int scatter_keys(Scatter scatter, int threads) except -1
-cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t *offsets,
-                   Py_ssize_t[::1] inverse, int threads) except -1
+cdef int read_back(Scatter scatter, const Py_ssize_t *offsets, Py_ssize_t[::1] inverse,
+                   int threads) except -1
 cdef object read_back_flags(Scatter scatter, const uint8_t[::1] flags, int threads)
 
 

@@ -39,12 +39,10 @@ cdef class Scatter:
         cdef Py_ssize_t size = keys.fields.size
         FS_REQUIRE(parts <= MAX_PARTS and (not positions or size < <Py_ssize_t>1 << 32))
         self.keys, self.owner, self.parts = keys.fields, keys, parts
-        self.key_blocks = blocks_of(size)
-        self.key_chunks = chunk_count(self.key_blocks, threads, 32 * max(8, self.keys.width))
-        self.four_bytes = self.keys.width <= 4
+        self.key_chunks = chunk_count(blocks_of(size), threads, 32 * max(8, self.keys.width))
         self.part_of = new_u8(size) if part_of is None else part_of
         self.starts = new_intp(parts * self.key_chunks + 1)
-        self.memory = new_memory(size, 4 if self.four_bytes else 8, b"B")
+        self.memory = new_memory(size, 4 if self.keys.width <= 4 else 8, b"B")
         self.words = <char *>self.memory.data
         self.positions = new_u32(size) if positions else None
 
@@ -71,7 +69,7 @@ cdef class Scatter:
     cdef Py_ssize_t room_beside(self, Py_ssize_t flags) noexcept nogil:
         """The bytes of the room for tables: 2.5 times the bytes of the keys, less the bytes of the
         scatter and of `flags` bytes per key; but at least a byte per key."""
-        cdef Py_ssize_t used = flags + (4 if self.four_bytes else 8)
+        cdef Py_ssize_t used = flags + (4 if self.keys.width <= 4 else 8)
         if self.positions is not None:
             used += sizeof(uint32_t)
         return self.keys.size * max(1, 5 * self.keys.width // 2 - used)
@@ -250,16 +248,15 @@ cdef class ScatterByValue(Scatter):
 
 cdef int scatter_keys(Scatter scatter, int threads) except -1:
     """Run both passes."""
-    cdef CountParts count = CountParts(scatter)
-    cdef WriteParts write = WriteParts(scatter)
-    count.run(threads)
+    CountParts(scatter).run(threads)
     scan(&scatter.starts[0], scatter.parts * scatter.key_chunks)
-    write.run(threads)
+    return WriteParts(scatter).run(threads)
 
 
 cdef class ScatterKeyPass(Job):
     def __cinit__(self, Scatter scatter):
-        self.scatter, self.units, self.chunks = scatter, scatter.key_blocks, scatter.key_chunks
+        self.scatter, self.units = scatter, blocks_of(scatter.keys.size)
+        self.chunks = scatter.key_chunks
 
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil:
         """The first key of chunk k."""
@@ -297,7 +294,7 @@ cdef class CountParts(ScatterKeyPass):
 cdef class WriteParts(ScatterKeyPass):
     """Pass 2: write the words of a chunk's keys, and their positions if wanted."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        if self.scatter.four_bytes:
+        if self.scatter.keys.width <= 4:
             self.write(k, <uint32_t *>self.scatter.words)
         else:
             self.write(k, <uint64_t *>self.scatter.words)
@@ -337,13 +334,12 @@ cdef class WriteParts(ScatterKeyPass):
 
 cdef class ReadGroups(ScatterKeyPass):
     """Write the group id of each key: the id of its entry plus the offset of its part."""
-    cdef const uint32_t[::1] group_ids
     cdef const Py_ssize_t *offsets        # or NULL
     cdef Py_ssize_t[::1] inverse
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint8_t[::1] part_of = self.scatter.part_of
-        cdef const uint32_t[::1] group_ids = self.group_ids
+        cdef const uint32_t[::1] group_ids = self.scatter.positions
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t[MAX_PARTS] next_entry, offset
         cdef Py_ssize_t i, p
@@ -374,12 +370,12 @@ cdef class ReadFlags(ScatterKeyPass):
             next_entry[p] += 1
 
 
-cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t *offsets,
-                   Py_ssize_t[::1] inverse, int threads) except -1:
-    """Write the group id of each key: the id of its entry plus the offset of its part, if there are
-    offsets."""
+cdef int read_back(Scatter scatter, const Py_ssize_t *offsets, Py_ssize_t[::1] inverse,
+                   int threads) except -1:
+    """Write the group id of each key: the id of its entry, which takes the place of its position,
+    plus the offset of its part, if there are offsets."""
     cdef ReadGroups job = ReadGroups(scatter)
-    job.group_ids, job.offsets, job.inverse = group_ids, offsets, inverse
+    job.offsets, job.inverse = offsets, inverse
     return job.run(threads)
 
 

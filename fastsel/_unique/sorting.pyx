@@ -380,8 +380,7 @@ cdef class Sorting(Groups):
             for j in range(self.units):
                 self.inverse_data[j] = self.key_positions[j]
         elif self.inverse_data != NULL:
-            read_back(self.scatter, self.scatter.positions, self.offsets, self.inverse,
-                      self.search.threads)
+            read_back(self.scatter, self.offsets, self.inverse, self.search.threads)
         self.scratch = self.scatter = None    # frees their memory before the caller needs more
         return self.inverse, counts
 

@@ -18,7 +18,6 @@ ctypedef struct chunk_table_t:
 
 cdef class Tables(Groups):
     cdef public Py_ssize_t max_groups  # a chunk's table does not grow for more groups than this
-    cdef Py_ssize_t expected      # an estimate of the number of groups
     cdef bint with_ids            # the tables have ids
     cdef bint relabels            # the chunks replace ids by final ids
     cdef Py_ssize_t rounds

@@ -48,15 +48,13 @@ cdef class Tables(Groups):
     def __init__(self, Search search not None):
         cdef keys_t *keys = &search.keys.fields
         cdef Request request = search.request
-        cdef Py_ssize_t size = keys.size
+        cdef Py_ssize_t size = keys.size, expected = search.sample().groups
         Groups.__init__(self, search)
-        self.expected = search.sample().groups
-        self.chunks = table_count(size * keys.width, self.expected, search.threads)
-        self.max_groups = 2 * max(self.expected, CACHE_BYTES // GROUP_BYTES // self.chunks)
+        self.units = blocks_of(size)
+        self.chunks = min(self.units, table_count(size * keys.width, expected, search.threads))
+        self.max_groups = 2 * max(expected, CACHE_BYTES // GROUP_BYTES // self.chunks)
         self.with_ids = (request.inverse or request.counts or not keys.is_word
                          or request.lookups and request.index)
-        self.units = blocks_of(size)
-        self.chunks = min(self.units, self.chunks)
         self.rounds = chunk_count(self.units // self.chunks, 1, 32 * max(8, keys.width))
         self.memory = new_memory(self.chunks, sizeof(chunk_table_t), b"B")
         self.tables = <chunk_table_t *>self.memory.data
@@ -132,11 +130,12 @@ cdef class Tables(Groups):
             room = max(keys.size, self.search.request.lookups // LOOKUPS_PER_GROUP)
             chunk_table.status = table_start(
                 &chunk_table.table, keys, self.with_ids, self.max_groups, 0,
-                min(min(self.expected, self.max_groups) + BATCH, room))
+                min(min(self.search.sampled.groups, self.max_groups) + BATCH, room))
             chunk_table.table.skips_unequal = (
                 self.search.request.lookups > 0 and not self.search.request.inverse)
             if keys.size <= MAX_MISSED * BATCH or (
-                    self.search.request.counts and keys.size < MIN_COUNTED * self.expected):
+                    self.search.request.counts
+                    and keys.size < MIN_COUNTED * self.search.sampled.groups):
                 chunk_table.missed = MAX_MISSED
         if chunk_table.status == 0:
             fill(chunk_table, keys, start, stop, self.search.request.counts, inverse)
@@ -204,7 +203,9 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
     cdef Py_ssize_t *counts
     cdef bint in_runs
     load_words(keys, start, n, words)
-    in_runs = can_repeat(keys) and seems_in_runs(words, n)
+    # Words with the same bits are equal, unless each NaN is a group.
+    in_runs = (keys.is_word and not keys.rule.nan_unequal and keys.unequal == NULL
+               and seems_in_runs(words, n))
     if in_runs:
         runs = compress_runs(words, start, n, run_starts)
     else:
@@ -222,11 +223,6 @@ cdef inline void add_batch(chunk_table_t *chunk_table, const keys_t *keys, Py_ss
     # Runs are counted, and get their ids, in less time than recent keys do.
     if not (in_runs and (counted or inverse != NULL)):
         mark_recent_batch(chunk_table, keys, &batch, ids_plus_1, counts, before)
-
-
-cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
-    """Are words with the same bits always equal?"""
-    return keys.is_word and not keys.rule.nan_unequal and keys.unequal == NULL
 
 
 cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *keys,

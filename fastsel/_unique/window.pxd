@@ -36,13 +36,11 @@ cdef class WindowTable(Job):
     cdef Memory outside_words     # by chunk: words of the keys outside, in the width of the keys
     cdef Py_ssize_t[::1] outside_positions
     cdef Py_ssize_t[::1] outside  # by chunk: how many; -1 if there is no room
-    cdef Py_ssize_t n_listed     # of all chunks; set by `close_outside`
     cdef Py_ssize_t[::1] offsets  # number of words before each chunk of the entries; set by `merge`
 
     cdef bint fill(self) except -1
     cdef Py_ssize_t merge(self) except -1
     cdef Py_ssize_t close_outside(self) noexcept
-    cdef cnp.ndarray outside_keys(self)
 
 
 cdef class EntryPass(Job):

@@ -10,17 +10,15 @@ positions. No key outside throws the pass away, unless a chunk has no more room 
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memmove, memset
 
 from fastsel._core.parallel cimport Job, choose_threads, chunk_count, round_start, scan
 from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u64, new_u8
-from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_ctz, log2_width, word_t
+from fastsel._simd.blocks cimport FS_REQUIRE, blocks_of, fs_ctz, word_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport L2_BYTES
 from fastsel._unique.keys cimport canonical, fs_load_once, keeps_words
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
-
-cdef int[4] word_types = [cnp.NPY_UINT8, cnp.NPY_UINT16, cnp.NPY_UINT32, cnp.NPY_UINT64]
 
 cdef enum:
     # A chunk has room for one key outside of the window in MAX_OUTSIDE_SHARE keys.
@@ -96,24 +94,15 @@ cdef class WindowTable(Job):
 
     cdef Py_ssize_t close_outside(self) noexcept:
         """Make the lists of all chunks one list, in the order of the keys. Returns its length."""
-        cdef Py_ssize_t k, n, start, width = self.keys.fields.width
+        cdef Py_ssize_t k, n, start, width = self.keys.fields.width, total = 0
         cdef char *words = <char *>self.outside_words.data
         cdef Py_ssize_t *positions = &self.outside_positions[0]
-        self.n_listed = 0
         for k in range(self.chunks):
             start, n = k * (self.room + 64), self.outside[k]
-            memmove(positions + self.n_listed, positions + start, n * sizeof(Py_ssize_t))
-            memmove(words + self.n_listed * width, words + start * width, n * width)
-            self.n_listed += n
-        return self.n_listed
-
-    cdef cnp.ndarray outside_keys(self):
-        """The words of the keys outside of the window, after `close_outside`. Frees their list."""
-        cdef cnp.npy_intp n = self.n_listed
-        out = cnp.PyArray_EMPTY(1, &n, word_types[log2_width(self.keys.fields.width)], 0)
-        memcpy(cnp.PyArray_DATA(out), self.outside_words.data, n * self.keys.fields.width)
-        self.outside_words = None
-        return out
+            memmove(positions + total, positions + start, n * sizeof(Py_ssize_t))
+            memmove(words + total * width, words + start * width, n * width)
+            total += n
+        return total
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Add the keys that chunk k % chunks handles in round k // chunks."""
