@@ -65,6 +65,14 @@ CASES = {
         {"windows": ((7, 10**6), (7, 10**6), (7, 10**4), (7, 10**4))},
         ["dense", "tables"],
     ),
+    "half NaN, few groups": (
+        {"values_only": True, "mostly_nan": True},
+        ["without_nan", "tables"],
+    ),
+    "half NaN, many groups": (
+        {"values_only": True, "mostly_nan": True, "groups": 300_000},
+        ["without_nan", "sorting"],
+    ),
     "decimals, values of few groups": (whole(1 << 10) | {"scale": 10}, ["tables"]),
     "decimals, values of many groups": (
         whole(1 << 12) | {"scale": 10, "groups": 3000},
