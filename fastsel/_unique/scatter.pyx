@@ -27,7 +27,7 @@ cdef enum:
     # For each part, PER_PART keys are sampled, so that the standard deviation of its size is 25 %,
     # and the table has about PER_PART cells.
     PER_PART = 16
-    AT_ONCE = 8             # keys that are looked up in the limits at once; divides BATCH
+    AT_ONCE = 8             # keys that are looked up in the tree at once; divides BATCH
 
 
 cdef class Scatter:
@@ -110,24 +110,25 @@ cdef class ScatterByValue(Scatter):
     the part of most keys without a search: the distance of the key from the smallest limit,
     shifted, is the number of a cell of the table, and the cell has the part. If a cell contains one
     limit, the limit moves to the start of the cell. Keys in a cell that contains several limits are
-    looked up by binary search in all limits.
+    looked up in a search tree of all limits.
 
     The table leaves out most of the widest gap between two limits. Floats of both signs have a wide
     gap around zero, with most of the exponents but few keys; integers in two distant clusters have
     a wide gap, too.
     """
-    # Between the parts, ascending, with the gap closed; then the greatest number.
-    cdef uint64_t[MAX_PARTS] limits
+    cdef uint64_t[::1] limits     # between the parts, ascending, with the gap closed
     cdef fs_cells_t cells
     # By cell: the part of its keys; MAX_PARTS if the cell has several limits.
     cdef uint16_t[::1] cell_parts
+    cdef uint64_t[MAX_PARTS] tree  # of the limits; node 1 is the root
+    cdef int depth
 
     def __init__(self, Keys keys not None, Py_ssize_t parts, bint positions, int threads):
         """There are at least two parts: otherwise there is no limit."""
         cdef uint64_t[::1] sample
         cdef Py_ssize_t n = parts - 1, k
         Scatter.__init__(self, keys, parts, None, positions, threads)
-        memset(self.limits, 0xff, sizeof(self.limits))
+        self.limits = new_u64(n)
         sample = self.sorted_sample(parts * PER_PART)
         for k in range(n):
             self.limits[k] = sample[sample.shape[0] * (k + 1) // parts]
@@ -138,6 +139,7 @@ cdef class ScatterByValue(Scatter):
                 self.limits[k] += 1
         self.close_gap()
         self.make_table()
+        self.make_tree()
 
     cdef uint64_t[::1] sorted_sample(self, cnp.npy_intp n):
         """The ordered keys of n drawn keys, ascending. The random factor of the hash chooses the
@@ -160,8 +162,8 @@ cdef class ScatterByValue(Scatter):
         to `cells` what is left out. If there are fewer than 3 limits, there are no other
         gaps. Keys in the gap stay below the limit behind the gap: this limit may be NaN, or another
         frequent key."""
-        cdef uint64_t *limits = self.limits
-        cdef Py_ssize_t n = self.parts - 1, widest = 0, k
+        cdef uint64_t[::1] limits = self.limits
+        cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual
         self.cells = fs_cells_t(0, 1, <uint64_t>-1, <uint64_t>-1, 0, 0)
         if n < 3:
@@ -178,8 +180,8 @@ cdef class ScatterByValue(Scatter):
                 limits[k] -= self.cells.gap
 
     cdef int make_table(self) except -1:
-        cdef const uint64_t *limits = self.limits
-        cdef Py_ssize_t n = self.parts - 1, k = 0, m, cell
+        cdef const uint64_t[::1] limits = self.limits
+        cdef Py_ssize_t n = limits.shape[0], k = 0, m, cell
         cdef uint64_t reach = limits[n - 1] - limits[0], low, width
         self.cells.low = limits[0]
         self.cells.shift = max(0, bit_length(reach) - bit_length(PER_PART * n))
@@ -198,6 +200,16 @@ cdef class ScatterByValue(Scatter):
                 m += 1
             self.cell_parts[cell] = <uint16_t>(m if m - k <= 1 else MAX_PARTS)
             k = m
+
+    cdef int make_tree(self) noexcept:
+        """Write the limits to the search tree: below node k are nodes 2 k and 2 k + 1."""
+        cdef Py_ssize_t n = self.limits.shape[0], node, rank
+        cdef int depth
+        self.depth = bit_length(n)
+        for node in range(1, 1 << self.depth):
+            depth = bit_length(node)
+            rank = ((2 * (node - (1 << (depth - 1))) + 1) << (self.depth - depth)) - 1
+            self.tree[node] = self.limits[rank] if rank < n else <uint64_t>-1
 
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
         """The part of a key is the number of limits, as moved to the starts of cells, that are at
@@ -234,16 +246,15 @@ cdef class ScatterByValue(Scatter):
     cdef inline void search(self, const uint64_t *keys, uint8_t *parts) noexcept nogil:
         """Write the parts of AT_ONCE keys, from which the caller has subtracted the gap: the number
         of limits that are at most the key."""
-        cdef uint32_t[AT_ONCE] found
-        cdef uint32_t step = 1 << (bit_length(self.parts - 1) - 1)
+        cdef uint32_t[AT_ONCE] nodes
         cdef int j
-        memset(found, 0, sizeof(found))
-        while step:
-            for j in range(AT_ONCE):
-                found[j] += step if self.limits[found[j] + step - 1] <= keys[j] else 0
-            step >>= 1
         for j in range(AT_ONCE):
-            parts[j] = <uint8_t>min(<Py_ssize_t>found[j], self.parts - 1)
+            nodes[j] = 1
+        for _ in range(self.depth):
+            for j in range(AT_ONCE):
+                nodes[j] = 2 * nodes[j] + (self.tree[nodes[j]] <= keys[j])
+        for j in range(AT_ONCE):
+            parts[j] = <uint8_t>min(<Py_ssize_t>nodes[j] - (1 << self.depth), self.parts - 1)
 
 
 cdef int scatter_keys(Scatter scatter, int threads) except -1:
