@@ -51,8 +51,8 @@ def set_truth_rule(rule):
 
 def count_nonzero(a):
     """numpy.count_nonzero(a), as intp; None for an array that describe_array does not accept. NumPy
-    counts the items of a subclass, unless this overrides its functions, as those of the base class:
-    those of a masked array without its mask."""
+    counts the items of a subclass that does not override NumPy's functions as if it were the base
+    class: the mask of a masked array changes nothing."""
     cdef strided_t items
     cdef truth_t truth
     cdef cnp.npy_intp total

@@ -253,7 +253,7 @@ cdef class CompareParts(Job):
     cdef Py_ssize_t status            # 0, or of a chunk that gave up
 
     def __init__(self, Keys tests, Keys items, Py_ssize_t expected, bint positions, int threads):
-        """positions: those of the tests are needed."""
+        """With `positions`, the positions of the tests are scattered, too."""
         self.items, self.tests = (
             scattered(items, False, threads), scattered(tests, positions, threads))
         self.items_mask = self.tests_mask = self.positions_plus_1 = None
@@ -265,8 +265,8 @@ cdef class CompareParts(Job):
         return self.positions_plus_1 is not None or not self.tests.keys.is_word
 
     cdef bint compare(self, int threads) except -1:
-        """Compare all parts, on no more threads than those whose tables fit into the room that both
-        sides leave (room_beside). Returns False if keys need too many probes."""
+        """Compare all parts. Only as many threads run as have room for their tables beside both
+        sides (room_beside). Returns False if keys need too many probes."""
         cdef Py_ssize_t nbytes = table_bytes(
             &self.tests.keys, self.with_ids(), self.tests.room_of_part(self.expected))
         cdef Py_ssize_t room = self.items.room_beside(2) + self.tests.room_beside(2)

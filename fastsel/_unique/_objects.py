@@ -58,8 +58,8 @@ class HashedStrings(KnownGroups):
 
 class HashedObjects(KnownGroups):
     """Groups by Python's hash and equality, in order of first occurrence. Gives way if an object
-    has no hash, or if NumPy's comparisons decide the order: that of objects, and that of strings of
-    which some are missing and not NaN."""
+    has no hash. Also gives way if the groups are to ascend and NumPy's comparisons decide their
+    order: for objects, and for strings if some are missing and not NaN."""
 
     def find(self):
         rows = self.search.rows

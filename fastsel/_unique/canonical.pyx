@@ -167,7 +167,8 @@ def canonical_keys(cnp.ndarray items not None, int kind, Py_ssize_t width, Rule 
 
     Both arrays are C-contiguous. There is at least one key, and no key is empty. If keys of out are
     wider than their items, zeros follow. kind and width describe a field, whose rule is `rule`.
-    With collapse, all keys with a nan become one key, of which all bits are 1.
+    With collapse, all keys with a nan become one key, of which all bits are 1. Fields are floats
+    then: another dtype may have a key of these bits.
     """
     cdef WriteKeys job = WriteKeys()
     cdef Py_ssize_t keys = cnp.PyArray_DIM(items, 0)
