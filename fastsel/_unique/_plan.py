@@ -97,11 +97,11 @@ def plans(search):
             yield DENSE
         elif search.window is not None and pay_as_integers(search):
             yield DECIMALS
-        if search.values_only and search.mostly_nan:
+        if search.only_in_order and search.mostly_nan:
             yield WITHOUT_NAN
         if sorts_many(search):
             yield SORTING
-        elif search.ascending and search.request.counts and sorts_at_once(search):
+        elif search.in_order and search.request.counts and sorts_at_once(search):
             yield COUNTS
         elif search.expected <= max_groups(search):
             yield TABLES
@@ -115,7 +115,7 @@ def sorts_tail(search):
     one key makes up nearly all of them; but not if a window has 99 % of the keys."""
     *wide, _, (_, entries_of_densest) = search.windows
     has_all = search.window is not None and search.window in wide
-    if has_all or not (search.values_only and search.has_heavy_tail):
+    if has_all or not (search.only_in_order and search.has_heavy_tail):
         return False
     return (search.nbytes <= L2_BYTES or entries_of_densest == 1) and sorts_at_once(search)
 
@@ -125,7 +125,7 @@ def pay_as_integers(search):
     time. On one thread, a fast sort finds the values of a heavy tail in less time."""
     if search.request.inverse or search.request.counts:
         return True
-    is_tail = search.copy_threads == 1 and search.values_only and search.mostly_repeated
+    is_tail = search.copy_threads == 1 and search.only_in_order and search.mostly_repeated
     if is_tail and sorts_many(search) and sorts_at_once(search):
         return False
     return search.expected > FILTERED_GROUPS
@@ -138,11 +138,11 @@ def sorts_many(search):
     share, request = SORTED_SHARE, search.request
     if request.positions and not request.grouped and search.expected <= max_groups(search):
         share //= 2
-    if not search.ascending or search.expected * share <= search.size:
+    if not search.in_order or search.expected * share <= search.size:
         return False
-    if not search.mostly_repeated or not (search.values_only or search.threads == 1):
+    if not search.mostly_repeated or not (search.only_in_order or search.threads == 1):
         return True
-    share = SHARE_OF_TAIL if search.values_only else 2 * SHARE_OF_TAIL
+    share = SHARE_OF_TAIL if search.only_in_order else 2 * SHARE_OF_TAIL
     fits = search.expected <= min(search.size // share, max_groups(search))
     return not fits or sorts_at_once(search)
 
@@ -151,7 +151,7 @@ def are_few(search):
     """Does groups_of_few find the groups? Sorted complex numbers have an algorithm of their own."""
     if search.keys is None or search.rows.dtype.kind == "c" or FORCED.get():
         return False
-    return needs_no_sample(search.size, search.nbytes, search.ascending, search.request)
+    return needs_no_sample(search.size, search.nbytes, search.in_order, search.request)
 
 
 def needs_no_sample(size, nbytes, ascending, request):

@@ -147,6 +147,10 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     `entries` is not NULL, they are sorted along with the keys, in place, and the sorter was started
     with entries. n is at most the room for which it was started."""
     FS_REQUIRE(n > 0 and (entries == NULL or sorter.entries != NULL))
+    if entries == NULL and fs_load_relaxed(&whole_was_faster) > 0:
+        memcpy(sorter.keys, keys, n * sizeof(wide_t))
+        numpy_sort(<wide_t *>sorter.keys, n, UNSIGNED)
+        return
     sorter.moved = entries
     sorter.starts = <uint32_t *>(sorter.packed + LONG_PIECE)
     sort_range(sorter, keys, 0, n, False)
@@ -226,10 +230,6 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, Py_ssize_t start, Py_ssize_
     pieces.starts = sorter.starts
     if (count_pieces(keys, start, stop, &pieces) > max(n // UNEVEN_SHARE, LONG_PIECE)
             and not is_piece):
-        if sorter.moved == NULL and fs_load_relaxed(&whole_was_faster) > 0:
-            memcpy(out + start, keys + start, n * sizeof(wide_t))
-            numpy_sort(out + start, n, UNSIGNED)
-            return
         # Most keys are close to the lowest key, as in heavy-tailed data: the leading bits of the
         # distance as a float choose the piece, so pieces are the longer the farther they are away.
         pieces.by_magnitude, reach = True, float_bits(reach)

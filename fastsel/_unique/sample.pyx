@@ -10,7 +10,7 @@ from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_prefetch
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport (
-    AHEAD, BATCH, keeps_words, keys_t, load_word, load_words, write_ordered_keys)
+    BATCH, keeps_words, keys_t, load_words, write_ordered_keys)
 from fastsel._unique.ordered_keys cimport bit_length, ordered_key_of, word_of
 from fastsel._unique.part_sort cimport sort_keys, sorter_free, sorter_start, sorter_t
 
@@ -66,19 +66,35 @@ cdef void draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t d
     fractional part of first + j multiplied by the golden ratio, so that the sample is fair even if
     keys are periodic. A key may be drawn more than once. Writes how many of the drawn keys differ
     from the next key; the last of all keys counts as one that differs."""
-    cdef Py_ssize_t differ = 0, position, j
-    cdef const char *key
-    for j in range(drawn):
-        fs_prefetch(keys + position_of(first + j + AHEAD, size) * width)
-        position = position_of(first + j, size)
-        key = keys + position * width
-        if width == 8:
-            memcpy(out + j * 8, key, 8)
-            differ += position == size - 1 or load_word(key, 8) != load_word(key + 8, 8)
+    cdef Py_ssize_t[BATCH] positions
+    cdef Py_ssize_t start = 0, differ = 0, n, j
+    while start < drawn:
+        n = min(drawn - start, BATCH)
+        for j in range(n):
+            positions[j] = position_of(first + start + j, size)
+            fs_prefetch(keys + positions[j] * width)
+        if width == 4:                  # constant widths: the compiler makes a loop of each
+            differ += draw_batch(keys, size, 4, positions, n, out + start * 4)
+        elif width == 8:
+            differ += draw_batch(keys, size, 8, positions, n, out + start * 8)
         else:
-            memcpy(out + j * width, key, width)
-            differ += position == size - 1 or memcmp(key, key + width, width) != 0
+            differ += draw_batch(keys, size, width, positions, n, out + start * width)
+        start += n
     changes[0] = differ
+
+
+cdef inline Py_ssize_t draw_batch(const char *keys, Py_ssize_t size, Py_ssize_t width,
+                                  const Py_ssize_t *positions, Py_ssize_t n,
+                                  char *out) noexcept nogil:
+    """Copy the keys at n positions to out. Returns how many differ from the next key."""
+    cdef Py_ssize_t differ = 0, j
+    cdef const char *key
+    cdef const char *after
+    for j in range(n):
+        key, after = keys + positions[j] * width, keys + min(positions[j] + 1, size - 1) * width
+        memcpy(out + j * width, key, width)
+        differ += (positions[j] == size - 1) | (memcmp(key, after, width) != 0)
+    return differ
 
 
 cdef inline Py_ssize_t position_of(Py_ssize_t j, Py_ssize_t size) noexcept nogil:

@@ -33,7 +33,7 @@ def facts_of(**changed):
     given = {
         "size": LARGE,
         "nbytes": 8 * LARGE,
-        "ascending": True,
+        "in_order": True,
         "by_position": True,
         "needs_group_ids": True,
         "request": Request(),
@@ -41,7 +41,7 @@ def facts_of(**changed):
         "keys": True,
         "windows": ((0, 0),) * 4,
         "scale": 0,
-        "values_only": False,
+        "only_in_order": False,
         "mostly_nan": False,
         "mostly_repeated": False,
         "has_heavy_tail": False,
@@ -58,7 +58,7 @@ def whole(entries):
 
 # Each case: the facts that differ from the defaults, and the algorithms after `presorted`.
 CASES = {
-    "narrow range": ({"ascending": False} | whole(1 << 17), ["dense", "tables"]),
+    "narrow range": ({"in_order": False} | whole(1 << 17), ["dense", "tables"]),
     "range too wide for the table": (whole(1 << 26), ["tables"]),
     "a typo": ({"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}, ["dense", "tables"]),
     "a narrow window of a range that fits": (
@@ -66,11 +66,11 @@ CASES = {
         ["dense", "tables"],
     ),
     "half NaN, few groups": (
-        {"values_only": True, "mostly_nan": True},
+        {"only_in_order": True, "mostly_nan": True},
         ["without_nan", "tables"],
     ),
     "half NaN, many groups": (
-        {"values_only": True, "mostly_nan": True, "groups": 300_000},
+        {"only_in_order": True, "mostly_nan": True, "groups": 300_000},
         ["without_nan", "sorting"],
     ),
     "decimals, values of few groups": (whole(1 << 10) | {"scale": 10}, ["tables"]),
@@ -85,22 +85,22 @@ CASES = {
     "very many keys of few groups": ({"size": 1 << 32, "nbytes": 1 << 35}, ["tables"]),
     "few groups": ({}, ["tables"]),
     "groups few enough for a table of each thread": (
-        {"threads": 4, "ascending": False, "groups": 15_000},
+        {"threads": 4, "in_order": False, "groups": 15_000},
         ["tables"],
     ),
     "groups too many for a table of each thread": (
-        {"threads": 4, "ascending": False, "groups": 50_000},
+        {"threads": 4, "in_order": False, "groups": 50_000},
         [],
     ),
     "groups that fit one table, first occurrences": (
-        {"ascending": False, "groups": 50_000},
+        {"in_order": False, "groups": 50_000},
         ["tables"],
     ),
-    "many groups, first occurrences": ({"ascending": False, "groups": 300_000}, []),
+    "many groups, first occurrences": ({"in_order": False, "groups": 300_000}, []),
     "many groups, ascending": ({"groups": 300_000}, ["sorting"]),
     "fewer groups, ascending": ({"groups": 60_000}, ["tables"]),
     "heavy tail": (
-        {"groups": 200_000, "values_only": True, "mostly_repeated": True},
+        {"groups": 200_000, "only_in_order": True, "mostly_repeated": True},
         ["tables"],
     ),
     "heavy tail, all outputs": ({"groups": 100_000, "mostly_repeated": True}, ["tables"]),
@@ -109,10 +109,10 @@ CASES = {
         ["sorting"],
     ),
     "heavy tail of many groups": (
-        {"groups": 300_000, "values_only": True, "mostly_repeated": True},
+        {"groups": 300_000, "only_in_order": True, "mostly_repeated": True},
         ["sorting"],
     ),
-    "distinct, first occurrences": ({"ascending": False, "groups": LARGE}, []),
+    "distinct, first occurrences": ({"in_order": False, "groups": LARGE}, []),
 }
 
 
@@ -133,7 +133,7 @@ def test_plans_name_the_algorithms_in_their_order(name):
 @pytest.mark.thread_unsafe(reason="replaces a function of the plan")
 def test_one_thread_sorts_the_values_of_a_heavy_tail_of_decimals(monkeypatch):
     monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
-    tail = {"scale": 10, "groups": 300_000, "values_only": True, "mostly_repeated": True}
+    tail = {"scale": 10, "groups": 300_000, "only_in_order": True, "mostly_repeated": True}
     for changed, expected in [
         ({}, ["sorting"]),
         ({"copy_threads": 2}, ["decimals", "sorting"]),
@@ -150,7 +150,7 @@ def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypat
     monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
     narrow = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}
     one_key = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 1))}
-    tail = {"values_only": True, "has_heavy_tail": True}
+    tail = {"only_in_order": True, "has_heavy_tail": True}
     fits = {"nbytes": 1 << 18}
     for changed, expected in [
         (tail | narrow | fits, ["sorting", "tables"]),
@@ -159,7 +159,7 @@ def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypat
         (tail | one_key, ["sorting", "tables"]),
         (tail | fits | whole(1 << 10), ["dense", "tables"]),
         (tail | narrow | fits | {"has_heavy_tail": False}, ["dense", "tables"]),
-        (tail | narrow | fits | {"values_only": False}, ["dense", "tables"]),
+        (tail | narrow | fits | {"only_in_order": False}, ["dense", "tables"]),
     ]:
         algorithms = [plan.algorithm for plan in _plan.plans(facts_of(**changed))]
         assert algorithms == ["presorted", *expected, "partitions", "comparison"]
