@@ -15,8 +15,8 @@ SORTED_SHARE = 16
 SHARE_OF_TAIL = 4
 
 # A window of all sampled keys, or of 99 % of them, serves direct addressing as well as one of 95 %,
-# unless it has more than MAX_WIDER times the entries, and more than 1 in CHEAP_SHARE of the entries
-# that pay: a smaller table takes next to no time beside the keys.
+# unless it has more than MAX_WIDER times the entries and is not cheap. A table of at most L2_BYTES
+# entries, of which 1 in CHEAP_SHARE of the entries that pay, takes next to no time beside the keys.
 MAX_WIDER = 8
 CHEAP_SHARE = 4
 
@@ -195,7 +195,8 @@ def fitting_window(search, limit):
     `limit` entries. The window of the whole sample, and that of 99 %, also do not have many more
     entries than the window of 95 %. None if no window serves."""
     _, _, (_, entries_of_95), _ = search.windows
-    most = min(limit, max(MAX_WIDER * entries_of_95, limit // CHEAP_SHARE))
+    cheap = min(limit // CHEAP_SHARE, L2_BYTES)
+    most = min(limit, max(MAX_WIDER * entries_of_95, cheap))
     for (base, entries), maximum in zip(search.windows, (most, most, limit, limit), strict=True):
         if 0 < entries <= maximum:
             return base, entries

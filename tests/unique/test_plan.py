@@ -186,6 +186,10 @@ def test_the_densest_window_is_chosen_if_the_whole_range_has_many_more_entries_a
     assert _plan.fitting_window(facts_of(windows=windows), 4 * 8001) == (5, 8001)
     assert _plan.fitting_window(facts_of(windows=windows), 999) == (7, 10)
     assert _plan.fitting_window(facts_of(windows=windows), 9) is None
+    windows = (4, 1 << 19), (5, 1 << 13), (6, 1000), (7, 10)
+    assert _plan.fitting_window(facts_of(windows=windows), 1 << 22) == (5, 1 << 13)
+    windows = (4, _plan.L2_BYTES), (5, 1 << 13), (6, 1000), (7, 10)
+    assert _plan.fitting_window(facts_of(windows=windows), 1 << 22) == (4, _plan.L2_BYTES)
     assert _plan.fitting_window(facts_of(windows=((0, 0),) * 4), 999) is None
 
 
