@@ -3,14 +3,16 @@
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads, results
-from fastsel._positions import bitmask, coordinates, selected_items
+from fastsel._positions import coordinates, selected_items
 from fastsel._unique import _keys, _plan, _sort
 from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
 from fastsel._unique.decimals import Decimals
 from fastsel._unique.dense import Dense
 from fastsel._unique.groups import COST, Groups, Search, relabel
-from fastsel._unique.partitions import FLAG_BITS, Partitions
+from fastsel._unique.majority import mark_others
+from fastsel._unique.part_sort import subnormals_are_zero
+from fastsel._unique.partitions import Partitions
 from fastsel._unique.presorted import Presorted
 from fastsel._unique.small_arrays import groups_of_few
 from fastsel._unique.sorting import Sorting
@@ -92,30 +94,29 @@ class PresortedComplex(KnownGroups):
         return self.know(rows[starts], starts, *extras, 1)
 
 
-class WithoutNan(Groups):
-    """Only the items that are neither NaN nor NaT are sorted, for values alone: a sort takes longer
-    if many keys are equal. Gives way if most items are numbers."""
+class WithoutMajority(KnownGroups):
+    """Only the items that differ from the most frequent one are searched, for values and counts: it
+    takes one pass to leave out most of the items. Gives way if more than half of them differ, and
+    where each NaN is a group, or the CPU takes subnormal floats for 0."""
 
     def find(self):
-        search, rows = self.search, self.search.rows
-        is_number = ~_dtypes.is_nan(rows)
-        mask = bitmask.pack(is_number, 1, FLAG_BITS, rows.itemsize, search.copy_threads)
-        if 2 * mask.total > rows.size:
+        search, items = self.search, self.search.keys.data
+        if search.keys.has_unequal_nan or (items.dtype.kind == "f" and subnormals_are_zero()):
             return False
-        values = numbers = results.empty((mask.total,), rows.dtype)
-        selected_items.compress(rows, 0, 1, mask, numbers, search.copy_threads)
+        mask, first = mark_others(search)
+        if 2 * mask.total > items.size:
+            return False
+        values, counts = results.empty((mask.total,), items.dtype), np.empty(0, np.intp)
+        selected_items.compress(items, 0, 1, mask, values, search.copy_threads)
         if mask.total:
-            values = find_groups(_keys.keys_of(numbers, True), numbers, search.request)
-            values, *_ = outputs_of(values, search.request)
-        first = int(is_number.argmin())
-        nan = rows[~is_number] if search.keys.has_unequal_nan else rows[first : first + 1]
-        out = results.empty((len(values) + len(nan),), rows.dtype)
-        out[: len(values)], out[len(values) :] = values, nan
-        self.values, self.direction = out, 1
-        return True
-
-    def finish(self, ranks):
-        return None, None
+            groups = find_groups(_keys.keys_of(values, True), values, search.request)
+            values, _, _, counts = outputs_of(groups, search.request)
+        same = items[first : first + 1]
+        place = int(np.searchsorted(values, same)[0])
+        values = np.concatenate((values[:place], same, values[place:]))
+        if search.request.counts:
+            counts = np.insert(counts, place, items.size - mask.total)
+        return self.know(values, None, counts=counts, direction=1)
 
 
 class Comparison(KnownGroups):
@@ -152,7 +153,7 @@ ALGORITHMS = {
     "presorted_complex": PresortedComplex,
     "dense": Dense,
     "decimals": Decimals,
-    "without_nan": WithoutNan,
+    "without_majority": WithoutMajority,
     "sorting": Sorting,
     "tables": Tables,
     "partitions": Partitions,

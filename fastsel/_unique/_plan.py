@@ -20,6 +20,10 @@ SHARE_OF_TAIL = 4
 MAX_WIDER = 8
 CHEAP_SHARE = 4
 
+# The values, and counts, of columns of which one key makes up MAJORITY are found without it. NumPy
+# sorts equal keys in so little time that it does not pay for fewer, where its sort is fast.
+MAJORITY = 7 / 8
+
 # A direct-address table has at most MAX_ENTRIES_PER_KEY entries for each key; of bits, 4 bytes.
 MAX_ENTRIES_PER_KEY = 32
 
@@ -60,7 +64,7 @@ PRESORTED = Plan("presorted", "the keys are in order already")
 PRESORTED_COMPLEX = Plan("presorted_complex", PRESORTED.reason)
 DENSE = Plan("dense", "nearly all keys are in a narrow range")
 DECIMALS = Plan("decimals", "the keys have few digits, and nearly all are in a narrow range")
-WITHOUT_NAN = Plan("without_nan", "half of the keys are NaN or NaT")
+WITHOUT_MAJORITY = Plan("without_majority", "most keys are equal, and all others are searched")
 SORTING = Plan("sorting", "many keys are distinct, and the answer ascends")
 COUNTS = Plan("sorting", "a sort of all keys, and counts of the runs, take less time than tables")
 TABLES = Plan("tables", "a hash table of all groups fits the cache")
@@ -91,14 +95,14 @@ def plans(search):
         yield Plan(forced, "forced")
     else:
         search.window = window(search)
+        if forced is None and leaves_out_majority(search):
+            yield WITHOUT_MAJORITY
         if forced is None and sorts_tail(search):
             yield SORTING
         elif search.window is not None and not search.scale:
             yield DENSE
         elif search.window is not None and pay_as_integers(search):
             yield DECIMALS
-        if search.only_in_order and search.mostly_nan:
-            yield WITHOUT_NAN
         if sorts_many(search):
             yield SORTING
         elif search.in_order and search.request.counts and sorts_at_once(search):
@@ -109,15 +113,31 @@ def plans(search):
     yield COMPARISON
 
 
+def leaves_out_majority(search):
+    """Does it pay to leave out the most frequent key? A window of all keys is as good, and so is a
+    fast sort of keys that fit the L2 cache, or a table's filter for the values of few groups. Half
+    of the keys pay if the others would be sorted, and NumPy's sort is slow."""
+    window, request = search.window, search.request
+    is_served = search.in_order and not request.positions and search.nbytes >= 4 * search.size
+    if not is_served or window == search.windows[0]:
+        return False
+    sorts_fast = sorts_at_once(search)
+    if sorts_fast and search.nbytes <= L2_BYTES:
+        return False
+    if search.majority_share >= MAJORITY:
+        is_dense = window is not None and not search.scale
+        return request.counts or is_dense or search.expected > FILTERED_GROUPS
+    return search.majority_share > 0.5 and not sorts_fast and sorts_many(search)
+
+
 def sorts_tail(search):
     """Does one fast sort find the values of a heavy tail? Other algorithms handle the frequent keys
-    in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache, or if
-    one key makes up nearly all of them; but not if a window has 99 % of the keys."""
-    *wide, _, (_, entries_of_densest) = search.windows
-    has_all = search.window is not None and search.window in wide
-    if has_all or not (search.only_in_order and search.has_heavy_tail):
+    in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache; but
+    not if a window has 99 % of the keys."""
+    if search.window is not None and search.window in search.windows[:2]:
         return False
-    return (search.nbytes <= L2_BYTES or entries_of_densest == 1) and sorts_at_once(search)
+    is_tail = search.only_in_order and search.has_heavy_tail and search.nbytes <= L2_BYTES
+    return is_tail and sorts_at_once(search)
 
 
 def pay_as_integers(search):

@@ -93,9 +93,10 @@ cdef class Search:
         return self.sample().has_frequent_groups and not self.sample().has_even_groups
 
     @property
-    def mostly_nan(self):
-        """Is at least half of the sample NaN or NaT? False for keys without an order."""
-        return self.sample().mostly_nan
+    def majority_share(self):
+        """The share of the sample that has the most frequent key, if that is more than half;
+        otherwise at most half. 0 for keys without an order."""
+        return self.sample().majority_share
 
     @property
     def windows(self):

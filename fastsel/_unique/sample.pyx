@@ -30,7 +30,7 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
     cdef uint64_t *words = <uint64_t *>scratch.alloc(drawn * sizeof(uint64_t))
     cdef char *items = <char *>scratch.alloc(drawn * keys.width)
     cdef uint64_t nan = keys.rule.nan
-    cdef Py_ssize_t changes = 0, unequal = 0
+    cdef Py_ssize_t changes = 0, unequal = 0, j
     cdef keys_t sampled = keys[0]
     cdef sorter_t sorter
     drawn = min(drawn, max_drawn)
@@ -48,10 +48,12 @@ cdef int take_sample(const keys_t *keys, sample_t *sample, Py_ssize_t max_drawn)
         memcpy(words, sorter.keys, drawn * sizeof(uint64_t))
     finally:
         sorter_free(&sorter)
-    while unequal < drawn and words[drawn - 1 - unequal] == nan:
+    sample.majority, sample.majority_share = words[drawn // 2], 0
+    for j in range(drawn if keys.rule.is_ordered else 0):
+        sample.majority_share += words[j] == sample.majority
+    sample.majority_share /= drawn
+    while keys.rule.nan_unequal and unequal < drawn and words[drawn - 1 - unequal] == nan:
         unequal += 1
-    sample.mostly_nan = keys.rule.is_ordered and 2 * unequal >= drawn
-    unequal = unequal if keys.rule.nan_unequal else 0
     sample.groups = estimate(keys, words, drawn - unequal, unequal, changes, sample)
     memset(sample.windows, 0, sizeof(sample.windows))
     sample.scale = 0

@@ -70,6 +70,7 @@ TESTS = {
     "keys.pxd": UNIQUE,
     "lookup_output.pyx": ["remap", "index_in"],
     "lookup_output.pxd": ["remap", "index_in"],
+    "majority.pyx": ["majority", "plan"],
     "presorted.pxd": ["presorted", "few"],
     "presorted.pyx": ["presorted", "few", "unique", "bounds"],
     "dense.pxd": ["dense", *UNIQUE],

@@ -42,7 +42,7 @@ def facts_of(**changed):
         "windows": ((0, 0),) * 4,
         "scale": 0,
         "only_in_order": False,
-        "mostly_nan": False,
+        "majority_share": 0.0,
         "mostly_repeated": False,
         "has_heavy_tail": False,
         "threads": 1,
@@ -65,14 +65,29 @@ CASES = {
         {"windows": ((7, 10**6), (7, 10**6), (7, 10**4), (7, 10**4))},
         ["dense", "tables"],
     ),
-    "half NaN, few groups": (
-        {"only_in_order": True, "mostly_nan": True},
-        ["without_nan", "tables"],
+    "mostly one key, few groups": ({"majority_share": 0.9}, ["tables"]),
+    "mostly one key, counts of few groups": (
+        {"majority_share": 0.9, "request": Request(counts=True)},
+        ["without_majority", "tables"],
     ),
-    "half NaN, many groups": (
-        {"only_in_order": True, "mostly_nan": True, "groups": 300_000},
-        ["without_nan", "sorting"],
+    "mostly one key, an index": (
+        {"majority_share": 0.9, "request": Request(index=True, counts=True)},
+        ["tables"],
     ),
+    "mostly one key, more groups": (
+        {"majority_share": 0.9, "groups": 3000},
+        ["without_majority", "tables"],
+    ),
+    "mostly one key, a window of most of the others": (
+        {"majority_share": 0.9, "windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))},
+        ["without_majority", "dense", "tables"],
+    ),
+    "mostly one key, a window of all": (whole(64) | {"majority_share": 0.9}, ["dense", "tables"]),
+    "half one key, many groups": (
+        {"majority_share": 0.6, "groups": 300_000},
+        ["without_majority", "sorting"],
+    ),
+    "half one key, few groups": ({"majority_share": 0.6, "groups": 3000}, ["tables"]),
     "decimals, values of few groups": (whole(1 << 10) | {"scale": 10}, ["tables"]),
     "decimals, values of many groups": (
         whole(1 << 12) | {"scale": 10, "groups": 3000},
@@ -149,14 +164,15 @@ def test_one_thread_sorts_the_values_of_a_heavy_tail_of_decimals(monkeypatch):
 def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypatch):
     monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
     narrow = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}
-    one_key = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 1))}
     tail = {"only_in_order": True, "has_heavy_tail": True}
     fits = {"nbytes": 1 << 18}
     for changed, expected in [
         (tail | narrow | fits, ["sorting", "tables"]),
         (tail | fits, ["sorting", "tables"]),
         (tail | narrow, ["dense", "tables"]),
-        (tail | one_key, ["sorting", "tables"]),
+        (tail | narrow | {"majority_share": 0.9}, ["without_majority", "dense", "tables"]),
+        (tail | narrow | fits | {"majority_share": 0.9}, ["sorting", "tables"]),
+        (tail | {"majority_share": 0.6, "groups": 300_000}, ["sorting"]),
         (tail | fits | whole(1 << 10), ["dense", "tables"]),
         (tail | narrow | fits | {"has_heavy_tail": False}, ["dense", "tables"]),
         (tail | narrow | fits | {"only_in_order": False}, ["dense", "tables"]),

@@ -1,0 +1,65 @@
+"""The keys that differ from the most frequent key."""
+from libc.stdint cimport uint32_t, uint64_t
+
+from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.scratch cimport new_u64
+from fastsel._positions.bitmask cimport from_bits
+from fastsel._simd.blocks cimport blocks_of, fs_ctz, rule_t, wide_t
+from fastsel._simd.levels cimport level
+from fastsel._unique.groups cimport Search
+from fastsel._unique.keys cimport BATCH, keys_t
+from fastsel._unique.ordered_keys cimport word_of
+
+
+def mark_others(Search search not None):
+    """(mask, first): the Bitmask of the keys, of 4 or 8 bytes and with an order, that differ from
+    the majority of the sample, and the position of the first key that does not."""
+    cdef keys_t *keys = &search.keys.fields
+    cdef MarkOthers job = MarkOthers()
+    cdef Py_ssize_t block = 0
+    job.keys, job.majority = keys, word_of(&keys.rule, search.sample().majority)
+    job.units = blocks_of(keys.size)
+    job.chunks = chunk_count(job.units, search.copy_threads, 64 * keys.width)
+    job.bits = new_u64(job.units)
+    job.run(search.copy_threads)
+    while block < job.units - 1 and job.bits[block] == <uint64_t>-1:
+        block += 1
+    return (from_bits(job.bits, keys.width, search.copy_threads),
+            min(block * 64 + fs_ctz(~job.bits[block] | <uint64_t>1 << 63), keys.size - 1))
+
+
+cdef class MarkOthers(Job):
+    cdef const keys_t *keys
+    cdef uint64_t majority            # a canonical word
+    cdef uint64_t[::1] bits
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        if self.keys.width == 4:
+            self.mark(k, <const uint32_t *>self.keys.data)
+        else:
+            self.mark(k, <const uint64_t *>self.keys.data)
+
+    cdef void mark(self, Py_ssize_t k, const wide_t *items) noexcept nogil:
+        cdef const rule_t *rule = &self.keys.rule
+        cdef wide_t significant = <wide_t>rule.significant, limit = <wide_t>rule.limit
+        cdef wide_t majority = <wide_t>self.majority
+        cdef bint is_nan = limit < significant and majority == <wide_t>rule.nan
+        # Both zeros are 0 without their sign; the other numbers have one form.
+        cdef uint64_t mask = significant if majority == 0 else <wide_t>-1
+        cdef Py_ssize_t block = self.begin(k), stop = self.begin(k + 1), blocks, n, j
+        cdef wide_t[BATCH] words
+        while block < stop:
+            blocks = min(stop - block, BATCH >> 6)
+            n = min(blocks * 64, self.keys.size - block * 64)
+            if is_nan:
+                for j in range(n):
+                    words[j] = (items[block * 64 + j] & significant) - limit - 1
+            else:
+                for j in range(n):
+                    words[j] = items[block * 64 + j] ^ majority
+            for j in range(n, blocks * 64):
+                words[j] = 0
+            # Of a NaN's magnitude less the limit, the top bit is not set.
+            level.pack[2 + (sizeof(wide_t) == 8)](
+                <const char *>words, significant + 1 if is_nan else mask, &self.bits[block], blocks)
+            block += blocks
