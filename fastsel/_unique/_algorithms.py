@@ -9,8 +9,8 @@ from fastsel._unique._outputs import outputs_of
 from fastsel._unique.canonical import canonical_keys
 from fastsel._unique.decimals import Decimals
 from fastsel._unique.dense import Dense
-from fastsel._unique.groups import COST, Groups, Search, relabel
-from fastsel._unique.majority import mark_others
+from fastsel._unique.groups import COST, Groups, Request, Search, relabel, values_at
+from fastsel._unique.majority import inverse_of_all, mark_others
 from fastsel._unique.part_sort import subnormals_are_zero
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presorted import Presorted
@@ -95,28 +95,37 @@ class PresortedComplex(KnownGroups):
 
 
 class WithoutMajority(KnownGroups):
-    """Only the items that differ from the most frequent one are searched, for values and counts: it
-    takes one pass to leave out most of the items. Gives way if more than half of them differ, and
-    where each NaN is a group, or the CPU takes subnormal floats for 0."""
+    """Only the items that differ from the most frequent one are searched: it takes one pass to
+    leave out most of the items. Gives way if more than half of them differ (with positions, which
+    take memory, a quarter), and where each NaN is a group, or the CPU takes subnormal floats for 0.
+    """
 
     def find(self):
-        search, items = self.search, self.search.keys.data
+        search, items, request = self.search, self.search.keys.data, self.search.request
+        threads, size = search.copy_threads, items.size
         if search.keys.has_unequal_nan or (items.dtype.kind == "f" and subnormals_are_zero()):
             return False
         mask, first = mark_others(search)
-        if 2 * mask.total > items.size:
+        if (4 if request.positions or not request.ascending else 2) * mask.total > size:
             return False
-        values, counts = results.empty((mask.total,), items.dtype), np.empty(0, np.intp)
-        selected_items.compress(items, 0, 1, mask, values, search.copy_threads)
-        if mask.total:
-            groups = find_groups(_keys.keys_of(values, True), values, search.request)
-            values, _, _, counts = outputs_of(groups, search.request)
+        others = results.empty((mask.total,), items.dtype)
+        selected_items.compress(items, 0, 1, mask, others, threads)
+        by_position = request.index or not request.ascending
+        wanted = Request(by_position, request.inverse, request.counts, request.ascending)
+        keys = _keys.keys_of(others, True) if mask.total else None
+        groups = find_groups(keys, others, wanted)
+        values, index, inverse, counts = outputs_of(groups, wanted)
+        if by_position:
+            index = values_at(coordinates.flat(mask, threads), index)
         same = items[first : first + 1]
-        place = int(np.searchsorted(values, same)[0])
+        place = values.searchsorted(same)[0] if request.ascending else index.searchsorted(first)
         values = np.concatenate((values[:place], same, values[place:]))
-        if search.request.counts:
-            counts = np.insert(counts, place, items.size - mask.total)
-        return self.know(values, None, counts=counts, direction=1)
+        index = np.insert(index, place, first) if request.index else None
+        if request.inverse:
+            inverse = inverse_of_all(mask, inverse, place, size, threads)
+        if request.counts:
+            counts = np.insert(counts, place, size - mask.total)
+        return self.know(values, index, inverse, counts, int(request.ascending))
 
 
 class Comparison(KnownGroups):

@@ -20,8 +20,8 @@ SHARE_OF_TAIL = 4
 MAX_WIDER = 8
 CHEAP_SHARE = 4
 
-# The values, and counts, of columns of which one key makes up MAJORITY are found without it. NumPy
-# sorts equal keys in so little time that it does not pay for fewer, where its sort is fast.
+# If one key makes up MAJORITY of the keys, it is left out while the others are searched. A smaller
+# share does not pay where NumPy's sort is fast: this sort takes little time for equal keys.
 MAJORITY = 7 / 8
 
 # A direct-address table has at most MAX_ENTRIES_PER_KEY entries for each key; of bits, 4 bytes.
@@ -115,19 +115,20 @@ def plans(search):
 
 def leaves_out_majority(search):
     """Does it pay to leave out the most frequent key? A window of all keys is as good, and so is a
-    fast sort of keys that fit the L2 cache, or a table's filter for the values of few groups. Half
-    of the keys pay if the others would be sorted, and NumPy's sort is slow."""
+    table's filter that finds a few groups but not what each key's group is. Half of the keys pay if
+    the others would be sorted without positions, and NumPy's sort is slow. Few keys pay nothing
+    where their sort is fast, or positions are wanted."""
     window, request = search.window, search.request
-    is_served = search.in_order and not request.positions and search.nbytes >= 4 * search.size
-    if not is_served or window == search.windows[0]:
+    if request.grouped or search.nbytes < 4 * search.size or window == search.windows[0]:
         return False
-    sorts_fast = sorts_at_once(search)
-    if sorts_fast and search.nbytes <= L2_BYTES:
+    sorts_slowly = search.in_order and not (request.positions or sorts_at_once(search))
+    if search.nbytes <= L2_BYTES and not sorts_slowly:
         return False
     if search.majority_share >= MAJORITY:
         is_dense = window is not None and not search.scale
-        return request.counts or is_dense or search.expected > FILTERED_GROUPS
-    return search.majority_share > 0.5 and not sorts_fast and sorts_many(search)
+        has_few = search.expected <= FILTERED_GROUPS
+        return request.inverse or request.counts or is_dense or not has_few
+    return search.majority_share > 0.5 and sorts_slowly and sorts_many(search)
 
 
 def sorts_tail(search):

@@ -1,9 +1,12 @@
-"""The keys that differ from the most frequent key."""
+"""The keys that differ from the most frequent key, and the inverse of all keys from theirs."""
+cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._core.parallel cimport Job, chunk_count
+from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_u64
-from fastsel._positions.bitmask cimport from_bits
+from fastsel._positions.bitmask cimport Bitmask, from_bits
+from fastsel._positions.coordinates cimport BitmaskPass
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, rule_t, wide_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.groups cimport Search
@@ -59,7 +62,41 @@ cdef class MarkOthers(Job):
                     words[j] = items[block * 64 + j] ^ majority
             for j in range(n, blocks * 64):
                 words[j] = 0
-            # Of a NaN's magnitude less the limit, the top bit is not set.
+            # The magnitude of a NaN exceeds the limit, so the difference has no top bit.
             level.pack[2 + (sizeof(wide_t) == 8)](
                 <const char *>words, significant + 1 if is_nan else mask, &self.bits[block], blocks)
             block += blocks
+
+
+def inverse_of_all(Bitmask mask not None, const Py_ssize_t[::1] inverse not None,
+                   Py_ssize_t majority, Py_ssize_t size, int threads):
+    """The inverse of all `size` keys, from that of the marked keys, whose groups from `majority` on
+    move up by one. The keys that are not marked are the group `majority`. inverse has an item for
+    each set bit of the mask: otherwise memory behind it is read."""
+    cdef InverseOfAll job = InverseOfAll()
+    job.read(mask)
+    job.inverse, job.majority, job.size = inverse, majority, size
+    out = new_result(size, cnp.NPY_INTP)
+    job.out = out
+    job.run(threads)
+    return out
+
+
+cdef class InverseOfAll(BitmaskPass):
+    cdef const Py_ssize_t[::1] inverse
+    cdef Py_ssize_t majority
+    cdef Py_ssize_t size
+    cdef Py_ssize_t[::1] out
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t position = self.offsets[k], block, i, group
+        cdef uint64_t word
+        for block in range(self.begin(k), self.begin(k + 1)):
+            for i in range(block * 64, min(block * 64 + 64, self.size)):
+                self.out[i] = self.majority
+            word = self.bits[block]
+            while word:
+                group = self.inverse[position]
+                self.out[block * 64 + fs_ctz(word)] = group + (group >= self.majority)
+                position += 1
+                word &= word - 1

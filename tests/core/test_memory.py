@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from forcing import numpy_sorts_whole
 from grids import covering
 from operators import SET_FUNCTION_NAMES
 from unique_kernels import make_partitions
@@ -138,6 +139,24 @@ def test_unique_takes_little_if_a_few_values_are_frequent(extras, equal_nan, nan
     a = (rng.zipf(1.2, size) % 1e9 * 1.37).astype("f4")
     a[rng.random(size) < nan_share] = np.nan
     assert_little_memory(a, extras, True, threads, equal_nan=equal_nan)
+
+
+@covering(
+    at_least=6,
+    extras=EXTRAS,
+    dtype=["i4", "f8"],
+    share=[0.55, 0.8, 0.9],
+    sorts_whole=[True, False],
+    sorted=[True, False],
+)
+@pytest.mark.thread_unsafe(reason="sets the answer of the process")
+def test_unique_takes_little_if_most_items_are_equal(extras, dtype, share, sorts_whole, sorted):
+    """The other items have outputs of their own."""
+    size, rng = 3_000_000, np.random.default_rng(1)
+    a = rng.integers(-(1 << 31), 1 << 31, size).astype(dtype)
+    a[rng.random(size) < share] = 3
+    with numpy_sorts_whole(sorts_whole):
+        assert_little_memory(a, extras, sorted, 2)
 
 
 def assert_little_memory(a, extras, sorted, threads, **arguments):

@@ -1,14 +1,17 @@
-"""The algorithm `without_majority`: values and counts of arrays of which one item makes up most."""
+"""The algorithm `without_majority`: arrays of which one item makes up most."""
+
+import functools
+import itertools
 
 import numpy as np
 import pytest
 import reference
 from comparison import assert_same
-from forcing import force
+from forcing import force, numpy_sorts_whole
 from grids import covering
 
 import fastsel
-from fastsel._unique import _keys, _plan, part_sort
+from fastsel._unique import _keys, _plan
 from fastsel._unique._algorithms import WithoutMajority, search_for
 from fastsel._unique.groups import Request
 
@@ -48,15 +51,21 @@ def majorities():
 
 
 @pytest.mark.parametrize(("dtype", "item"), majorities())
-def test_values_and_counts_equal_the_reference(dtype, item, kernels_with_few_threads, monkeypatch):
+def test_all_outputs_equal_the_reference(dtype, item, kernels_with_few_threads, monkeypatch):
     force(monkeypatch, "without_majority")
     for size, share in ((size, share) for size in EDGE_SIZES for share in (0.7, 0.9, 1)):
         array = mostly(dtype, item, size, share)
-        for equal_nan in (True, False):
-            values, _, _, counts = reference.unique_outputs(array, equal_nan=equal_nan)
-            assert_same(fastsel.unique(array, equal_nan=equal_nan), values)
-            found = fastsel.unique(array, return_counts=True, equal_nan=equal_nan)
-            assert_same(found, (values, counts))
+        for equal_nan, ascending in itertools.product((True, False), repeat=2):
+            order = {"equal_nan": equal_nan, "sorted": ascending}
+            values, index, inverse, counts = reference.unique_outputs(array, **order)
+            unique = functools.partial(fastsel.unique, array, **order)
+            assert_same(unique(), values)
+            assert_same(unique(return_counts=True), (values, counts))
+            assert_same(unique(return_index=True), (values, index))
+            assert_same(unique(return_inverse=True), (values, inverse))
+            assert_same(unique(True, True, True), (values, index, inverse, counts))
+            narrow = unique(return_inverse=True, inverse_dtype=np.int32)
+            assert_same(narrow, (values, inverse.astype(np.int32)))
 
 
 def find(array, **request):
@@ -83,30 +92,32 @@ def test_it_gives_way_if_the_cpu_takes_subnormal_floats_for_zero(monkeypatch):
 
 @pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
 @pytest.mark.parametrize("item", [0, np.nan])
-@pytest.mark.parametrize("counts", [False, True])
-def test_a_column_of_nearly_one_value_is_found_without_it(item, counts, monkeypatch):
+@pytest.mark.parametrize("argument", ["equal_nan", "return_counts", "return_inverse", "sorted"])
+def test_a_column_of_nearly_one_value_is_found_without_it(item, argument, monkeypatch):
     chosen = []
     monkeypatch.setattr(_plan, "watcher", lambda algorithm, reason: chosen.append(algorithm))
     array = np.random.default_rng(0).random(300_000) * 1e9
     array[np.arange(len(array)) % 32 != 0] = item
-    fastsel.unique(array, return_counts=counts)
+    fastsel.unique(array, **{argument: argument != "sorted"})
     assert chosen[-1] == "without_majority"
-    fastsel.unique(array, return_index=True)
-    assert chosen[-1] != "without_majority"
 
 
-@covering(size=(300_000,), share=(0.6, 0.95, 0.999), sorts_whole=(True, False))
+@covering(share=(0.6, 0.95, 0.999), sorts_whole=(True, False))
 @pytest.mark.thread_unsafe(reason="sets the answer of the process")
-def test_large_columns_equal_numpy(size, share, sorts_whole):
-    part_sort.sorts_whole(sorts_whole)
-    try:
-        rng = np.random.default_rng(1)
-        for array in (rng.integers(-(2**31), 2**31, size), rng.standard_normal(size)):
-            array[rng.random(size) < share] = 3
-            expected = np.unique(array, return_counts=True)
+def test_large_columns_equal_numpy(share, sorts_whole):
+    rng = np.random.default_rng(1)
+    with numpy_sorts_whole(sorts_whole):
+        for array in (rng.integers(-(2**31), 2**31, 300_000), rng.standard_normal(300_000)):
+            array[rng.random(len(array)) < share] = 3
+            expected = np.unique(array, True, True, True)
             for threads in (1, 2, 3, 7):
                 with fastsel.threads(threads):
                     assert_same(fastsel.unique(array), expected[0])
-                    assert_same(fastsel.unique(array, return_counts=True), expected)
-    finally:
-        part_sort.sorts_whole(-1)
+                    assert_same(fastsel.unique(array, True, True, True), expected)
+                    values, index, inverse, counts = fastsel.unique(
+                        array, True, True, True, sorted=False
+                    )
+                    assert_same(index, np.sort(expected[1]))
+                    assert_same(values, array[index])
+                    assert_same(values[inverse], array)
+                    assert_same(counts, np.bincount(inverse))

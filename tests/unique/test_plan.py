@@ -70,8 +70,16 @@ CASES = {
         {"majority_share": 0.9, "request": Request(counts=True)},
         ["without_majority", "tables"],
     ),
-    "mostly one key, an index": (
-        {"majority_share": 0.9, "request": Request(index=True, counts=True)},
+    "mostly one key, an inverse": (
+        {"majority_share": 0.9, "request": Request(inverse=True)},
+        ["without_majority", "tables"],
+    ),
+    "mostly one key, first occurrences": (
+        {"majority_share": 0.9, "groups": 3000, "in_order": False},
+        ["without_majority", "tables"],
+    ),
+    "mostly one key, grouped positions": (
+        {"majority_share": 0.9, "request": Request(inverse=True, grouped=True)},
         ["tables"],
     ),
     "mostly one key, more groups": (
