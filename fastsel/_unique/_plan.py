@@ -15,13 +15,15 @@ SORTED_SHARE = 16
 SHARE_OF_TAIL = 4
 
 # A window of all sampled keys, or of 99 % of them, serves direct addressing as well as one of 95 %,
-# unless it has more than MAX_WIDER times the entries and is not cheap. A table of at most L2_BYTES
-# entries, of which 1 in CHEAP_SHARE of the entries that pay, takes next to no time beside the keys.
+# unless it has more than MAX_WIDER times the entries and is not cheap. A cheap table has at most
+# L2_BYTES entries, and at most 1 in CHEAP_SHARE of the entries that pay: it takes next to no time
+# beside the keys.
 MAX_WIDER = 8
 CHEAP_SHARE = 4
 
-# If one key makes up MAJORITY of the keys, it is left out while the others are searched. A smaller
-# share does not pay where NumPy's sort is fast: this sort takes little time for equal keys.
+# A key that makes up MAJORITY of the keys may be left out while the others are searched; a key with
+# more than half of them, only where NumPy's sort is slow: a fast sort takes little time for equal
+# keys.
 MAJORITY = 7 / 8
 
 # A direct-address table has at most MAX_ENTRIES_PER_KEY entries for each key; of bits, 4 bytes.
@@ -64,7 +66,7 @@ PRESORTED = Plan("presorted", "the keys are in order already")
 PRESORTED_COMPLEX = Plan("presorted_complex", PRESORTED.reason)
 DENSE = Plan("dense", "nearly all keys are in a narrow range")
 DECIMALS = Plan("decimals", "the keys have few digits, and nearly all are in a narrow range")
-WITHOUT_MAJORITY = Plan("without_majority", "most keys are equal, and all others are searched")
+WITHOUT_MAJORITY = Plan("without_majority", "one key is most of the keys; it is left out")
 SORTING = Plan("sorting", "many keys are distinct, and the answer ascends")
 COUNTS = Plan("sorting", "a sort of all keys, and counts of the runs, take less time than tables")
 TABLES = Plan("tables", "a hash table of all groups fits the cache")
@@ -105,7 +107,7 @@ def plans(search):
             yield DECIMALS
         if sorts_many(search):
             yield SORTING
-        elif search.in_order and search.request.counts and sorts_at_once(search):
+        elif search.ascends and search.request.counts and sorts_at_once(search):
             yield COUNTS
         elif search.expected <= max_groups(search):
             yield TABLES
@@ -114,30 +116,33 @@ def plans(search):
 
 
 def leaves_out_majority(search):
-    """Does it pay to leave out the most frequent key? A window of all keys is as good, and so is a
-    table's filter that finds a few groups but not what each key's group is. Half of the keys pay if
-    the others would be sorted without positions, and NumPy's sort is slow. Few keys pay nothing
-    where their sort is fast, or positions are wanted."""
+    """Does it pay to leave out the most frequent key? Not if a window has all keys, or if a table's
+    filter finds a few groups, and neither an inverse nor counts are wanted. A key with less than
+    MAJORITY pays only if the others would be sorted without positions, and NumPy's sort is slow.
+    Keys that fit the L2 cache have to be sorted so, too."""
     window, request = search.window, search.request
     if request.grouped or search.nbytes < 4 * search.size or window == search.windows[0]:
         return False
-    sorts_slowly = search.in_order and not (request.positions or sorts_at_once(search))
+    share = search.majority_share
+    if share <= 0.5:
+        return False
+    sorts_slowly = search.ascends and not (request.positions or sorts_at_once(search))
+    if share < MAJORITY:
+        return sorts_slowly and sorts_many(search)
     if search.nbytes <= L2_BYTES and not sorts_slowly:
         return False
-    if search.majority_share >= MAJORITY:
-        is_dense = window is not None and not search.scale
-        has_few = search.expected <= FILTERED_GROUPS
-        return request.inverse or request.counts or is_dense or not has_few
-    return search.majority_share > 0.5 and sorts_slowly and sorts_many(search)
+    is_dense = window is not None and not search.scale
+    has_few = search.expected <= FILTERED_GROUPS
+    return request.inverse or request.counts or is_dense or not has_few
 
 
 def sorts_tail(search):
     """Does one fast sort find the values of a heavy tail? Other algorithms handle the frequent keys
     in less time, and the rare ones in more. So the sort pays for keys that fit the L2 cache; but
     not if a window has 99 % of the keys."""
-    if search.window is not None and search.window in search.windows[:2]:
+    if search.window in search.windows[:2]:
         return False
-    is_tail = search.only_in_order and search.has_heavy_tail and search.nbytes <= L2_BYTES
+    is_tail = search.only_ascending_values and search.has_heavy_tail and search.nbytes <= L2_BYTES
     return is_tail and sorts_at_once(search)
 
 
@@ -146,7 +151,7 @@ def pay_as_integers(search):
     time. On one thread, a fast sort finds the values of a heavy tail in less time."""
     if search.request.inverse or search.request.counts:
         return True
-    is_tail = search.copy_threads == 1 and search.only_in_order and search.mostly_repeated
+    is_tail = search.copy_threads == 1 and search.only_ascending_values and search.mostly_repeated
     if is_tail and sorts_many(search) and sorts_at_once(search):
         return False
     return search.expected > FILTERED_GROUPS
@@ -159,11 +164,11 @@ def sorts_many(search):
     share, request = SORTED_SHARE, search.request
     if request.positions and not request.grouped and search.expected <= max_groups(search):
         share //= 2
-    if not search.in_order or search.expected * share <= search.size:
+    if not search.ascends or search.expected * share <= search.size:
         return False
-    if not search.mostly_repeated or not (search.only_in_order or search.threads == 1):
+    if not search.mostly_repeated or not (search.only_ascending_values or search.threads == 1):
         return True
-    share = SHARE_OF_TAIL if search.only_in_order else 2 * SHARE_OF_TAIL
+    share = SHARE_OF_TAIL if search.only_ascending_values else 2 * SHARE_OF_TAIL
     fits = search.expected <= min(search.size // share, max_groups(search))
     return not fits or sorts_at_once(search)
 
@@ -172,7 +177,7 @@ def are_few(search):
     """Does groups_of_few find the groups? Sorted complex numbers have an algorithm of their own."""
     if search.keys is None or search.rows.dtype.kind == "c" or FORCED.get():
         return False
-    return needs_no_sample(search.size, search.nbytes, search.in_order, search.request)
+    return needs_no_sample(search.size, search.nbytes, search.ascends, search.request)
 
 
 def needs_no_sample(size, nbytes, ascending, request):

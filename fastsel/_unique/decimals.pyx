@@ -37,7 +37,7 @@ cdef class Decimals(Groups):
         if keys is None:
             return False
         threads = table_threads(search.size, search.window, search.copy_threads)
-        of_integers = Search(keys, keys.data if search.in_order else search.rows, search.request,
+        of_integers = Search(keys, keys.data if search.ascends else search.rows, search.request,
                              search.threads, threads)
         of_integers.window = search.window
         of_integers.sampled, of_integers.has_sample = search.sampled, True
@@ -46,7 +46,7 @@ cdef class Decimals(Groups):
             return False
         self.index, self.direction = self.dense.index, self.dense.direction
         self.values = self.dense.values
-        if search.in_order:
+        if search.ascends:
             self.values = self.doubles(self.values)
         return True
 

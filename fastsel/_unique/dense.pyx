@@ -52,16 +52,16 @@ cdef class Dense(Groups):
         cdef Py_ssize_t[::1] index
         cdef uint64_t[::1] bits
         cdef Py_ssize_t g
-        if by_position and search.in_order and keys.size >= <Py_ssize_t>1 << 32:
+        if by_position and search.ascends and keys.size >= <Py_ssize_t>1 << 32:
             return False        # first_positions_plus_1
         self.table = WindowTable(
             search.keys, search.window, by_position, count_tables(search), threads)
         if not self.table.fill():
             return False
         self.find_rest(by_position)
-        if search.in_order or search.request.counts or self.table.chunks > 1:
+        if search.ascends or search.request.counts or self.table.chunks > 1:
             self.in_window = merge_tables(self.table, threads)
-        if search.in_order:
+        if search.ascends:
             self.direction = 1
             self.set_ascending(by_position, are_words)
         else:
@@ -151,7 +151,7 @@ cdef class Dense(Groups):
         cdef int threads = self.search.copy_threads
         cdef cnp.ndarray inverse = None, counts = None, ids_of_rest = None
         cdef WriteInverse write
-        if self.search.in_order:
+        if self.search.ascends:
             if not self.search.by_position:
                 self.group_ids = new_u32(64 * self.table.entry_blocks)
                 AssignByWord(self.table, self.group_ids).run(threads)

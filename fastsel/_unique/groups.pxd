@@ -50,7 +50,7 @@ cdef class Search:
     cdef readonly Py_ssize_t nbytes       # of the keys
     cdef readonly int threads         # for work that takes longer than a copy, such as hashing
     cdef readonly int copy_threads    # for passes that are as fast as a copy
-    cdef readonly bint in_order       # ascending values are wanted, and the keys have an order
+    cdef readonly bint ascends       # ascending values are wanted, and the keys have an order
     # (base, entries) of a direct-address table, or None; `dense` and `decimals` need it.
     cdef public object window
     cdef sample_t sampled

@@ -59,7 +59,7 @@ cdef class Search:
         self.size = cnp.PyArray_DIM(rows, 0)
         if keys is not None:
             self.size, self.nbytes = keys.fields.size, keys.fields.size * keys.fields.width
-            self.in_order = request.ascending and keys.fields.rule.is_ordered
+            self.ascends = request.ascending and keys.fields.rule.is_ordered
 
     cdef const sample_t *sample(self) except NULL:
         """What a sample says about the keys; the sample is taken once."""
@@ -94,8 +94,8 @@ cdef class Search:
 
     @property
     def majority_share(self):
-        """The share of the sample that has the most frequent key, if that is more than half;
-        otherwise at most half. 0 for keys without an order."""
+        """The share of the sample that its middle key has: above .5, this key is the majority. 0
+        for keys without an order."""
         return self.sample().majority_share
 
     @property
@@ -122,9 +122,9 @@ cdef class Search:
         return self.sample().scale if keys.width == 8 and keys.rule.negative else 0
 
     @property
-    def only_in_order(self):
+    def only_ascending_values(self):
         """Are only ascending values requested, which the keys have an order for?"""
-        return self.in_order and self.request.values_only
+        return self.ascends and self.request.values_only
 
     @property
     def by_position(self):
@@ -133,14 +133,14 @@ cdef class Search:
         cdef const keys_t *keys = &self.keys.fields
         cdef bint are_halves = keys.width == 2 and keys.rule.negative
         return self.request.index or not (
-            self.in_order and (keeps_words(&keys.rule) or are_halves or self.scale))
+            self.ascends and (keeps_words(&keys.rule) or are_halves or self.scale))
 
     @property
     def needs_group_ids(self):
         """Does a direct-address table have to find the group id of each entry? The first positions
         of ascending values need them, too."""
         return (self.request.inverse or self.request.counts
-                or self.in_order and self.by_position)
+                or self.ascends and self.by_position)
 
 
 cdef class Groups(Job):

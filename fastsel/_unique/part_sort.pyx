@@ -147,6 +147,7 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     `entries` is not NULL, they are sorted along with the keys, in place, and the sorter was started
     with entries. n is at most the room for which it was started."""
     FS_REQUIRE(n > 0 and (entries == NULL or sorter.entries != NULL))
+    # The comparison of both ways does not come here: its answer is not known yet.
     if entries == NULL and fs_load_relaxed(&whole_was_faster) > 0:
         memcpy(sorter.keys, keys, n * sizeof(wide_t))
         numpy_sort(<wide_t *>sorter.keys, n, UNSIGNED)

@@ -18,7 +18,8 @@ ctypedef struct sample_t:
     bint mostly_repeated    # at most half of the sampled keys are distinct
     bint has_even_groups    # at most half of the sampled groups have one sampled key
     bint has_frequent_groups  # at least a quarter of the sample is in groups that it has > 3 times
-    uint64_t majority       # the ordered key that more than half of the sample has, if there is one
+    # The middle ordered key of the sample: the majority, if one key has more than half of it.
+    uint64_t majority
     double majority_share   # the share of the sample that has this key; 0 for keys without an order
     # Every sampled key is NaN or a decimal by `scale` (order_body.h), and windows are of the
     # integers; 0 if not, or if the keys are no doubles.

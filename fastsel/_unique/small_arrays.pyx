@@ -20,11 +20,11 @@ cpdef Groups groups_of_few(Search search, watcher):
     search.expect(search.size)
     if search.size >= MIN_PRESORTED:
         groups = new_presorted(search)
-        if not groups.find() or search.in_order and groups.direction != 1:
+        if not groups.find() or search.ascends and groups.direction != 1:
             groups = None
     if groups is None:
-        algorithm = "sorting" if search.in_order else "tables"
-        groups = new_sorting(search) if search.in_order else Tables(search)
+        algorithm = "sorting" if search.ascends else "tables"
+        groups = new_sorting(search) if search.ascends else Tables(search)
         if not groups.find():
             return None
     if watcher is not None:

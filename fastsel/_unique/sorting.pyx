@@ -126,7 +126,7 @@ cdef class Sorting(Groups):
         cdef Request request = self.search.request
         cdef bint with_positions = needs_positions(self.search)
         cdef Py_ssize_t part
-        if not self.search.in_order or with_positions and keys.size >= <Py_ssize_t>1 << 32:
+        if not self.search.ascends or with_positions and keys.size >= <Py_ssize_t>1 << 32:
             return False
         self.scratch, self.four_bytes, self.units = Scratch(), keys.width <= 4, keys.size
         self.choose_parts(with_positions)

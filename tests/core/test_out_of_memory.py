@@ -107,6 +107,9 @@ calls |= {
     "unique_tables": forced("tables", fastsel.unique, many // 50, **ALL),
     "unique_partitions": forced("partitions", fastsel.unique, many // 2, **ALL, sorted=False),
     "unique_partitions_strings": forced("partitions", fastsel.unique, strings, **ALL),
+    "unique_without_majority": forced(
+        "without_majority", fastsel.unique, np.where(many % 9, 7, many << 40), **ALL
+    ),
     "unique_comparison": forced("comparison", fastsel.unique, many // 2, **ALL),
     "unique_bytes": lambda: fastsel.unique(many.astype(np.uint8), **ALL),
     "unique_strings": lambda: fastsel.unique(strings, **ALL),

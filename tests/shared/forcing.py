@@ -17,7 +17,9 @@ TUNING = (
     ("fastsel._unique._plan.FILTERED_GROUPS", 0),
 )
 
-ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")
+ALGORITHMS = (
+    *(None, "without_majority", "dense", "sorting", "tables", "partitions", "comparison"),
+)
 
 
 @contextlib.contextmanager

@@ -84,6 +84,22 @@ def test_it_gives_way_if_more_than_half_of_the_items_differ(dtype):
     assert not find(array)
 
 
+@pytest.mark.parametrize("request_of", [{"index": True}, {"inverse": True}, {"ascending": False}])
+def test_it_gives_way_if_a_quarter_of_the_items_differ_whose_positions_take_memory(request_of):
+    array = np.full(1000, -7)
+    array[:251] = np.arange(251)
+    assert find(array)
+    assert find(array, counts=True)
+    assert not find(array, **request_of)
+    array[0] = -7
+    assert find(array, **request_of)
+
+
+@pytest.mark.parametrize("dtype", ["S4", "V16", "c16", "i2", "?"])
+def test_it_gives_way_for_other_items_than_words_of_numbers(dtype):
+    assert not find(np.zeros(100, dtype))
+
+
 def test_it_gives_way_if_the_cpu_takes_subnormal_floats_for_zero(monkeypatch):
     monkeypatch.setattr("fastsel._unique._algorithms.subnormals_are_zero", lambda: True)
     assert not find(np.zeros(100))
@@ -92,14 +108,16 @@ def test_it_gives_way_if_the_cpu_takes_subnormal_floats_for_zero(monkeypatch):
 
 @pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
 @pytest.mark.parametrize("item", [0, np.nan])
-@pytest.mark.parametrize("argument", ["equal_nan", "return_counts", "return_inverse", "sorted"])
+@pytest.mark.parametrize("argument", [None, "return_counts", "return_inverse", "sorted"])
 def test_a_column_of_nearly_one_value_is_found_without_it(item, argument, monkeypatch):
     chosen = []
     monkeypatch.setattr(_plan, "watcher", lambda algorithm, reason: chosen.append(algorithm))
     array = np.random.default_rng(0).random(300_000) * 1e9
     array[np.arange(len(array)) % 32 != 0] = item
-    fastsel.unique(array, **{argument: argument != "sorted"})
+    fastsel.unique(array, **({argument: argument != "sorted"} if argument else {}))
     assert chosen[-1] == "without_majority"
+    fastsel.unique_counts(array)  # each NaN is a value
+    assert (chosen[-1] == "without_majority") == (item == 0)
 
 
 @covering(share=(0.6, 0.95, 0.999), sorts_whole=(True, False))

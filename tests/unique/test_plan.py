@@ -33,7 +33,7 @@ def facts_of(**changed):
     given = {
         "size": LARGE,
         "nbytes": 8 * LARGE,
-        "in_order": True,
+        "ascends": True,
         "by_position": True,
         "needs_group_ids": True,
         "request": Request(),
@@ -41,7 +41,7 @@ def facts_of(**changed):
         "keys": True,
         "windows": ((0, 0),) * 4,
         "scale": 0,
-        "only_in_order": False,
+        "only_ascending_values": False,
         "majority_share": 0.0,
         "mostly_repeated": False,
         "has_heavy_tail": False,
@@ -58,7 +58,7 @@ def whole(entries):
 
 # Each case: the facts that differ from the defaults, and the algorithms after `presorted`.
 CASES = {
-    "narrow range": ({"in_order": False} | whole(1 << 17), ["dense", "tables"]),
+    "narrow range": ({"ascends": False} | whole(1 << 17), ["dense", "tables"]),
     "range too wide for the table": (whole(1 << 26), ["tables"]),
     "a typo": ({"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}, ["dense", "tables"]),
     "a narrow window of a range that fits": (
@@ -75,7 +75,7 @@ CASES = {
         ["without_majority", "tables"],
     ),
     "mostly one key, first occurrences": (
-        {"majority_share": 0.9, "groups": 3000, "in_order": False},
+        {"majority_share": 0.9, "groups": 3000, "ascends": False},
         ["without_majority", "tables"],
     ),
     "mostly one key, grouped positions": (
@@ -89,6 +89,10 @@ CASES = {
     "mostly one key, a window of most of the others": (
         {"majority_share": 0.9, "windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))},
         ["without_majority", "dense", "tables"],
+    ),
+    "mostly one key of 2 bytes": (
+        {"majority_share": 0.9, "groups": 3000, "nbytes": 2 * LARGE},
+        ["tables"],
     ),
     "mostly one key, a window of all": (whole(64) | {"majority_share": 0.9}, ["dense", "tables"]),
     "half one key, many groups": (
@@ -108,22 +112,22 @@ CASES = {
     "very many keys of few groups": ({"size": 1 << 32, "nbytes": 1 << 35}, ["tables"]),
     "few groups": ({}, ["tables"]),
     "groups few enough for a table of each thread": (
-        {"threads": 4, "in_order": False, "groups": 15_000},
+        {"threads": 4, "ascends": False, "groups": 15_000},
         ["tables"],
     ),
     "groups too many for a table of each thread": (
-        {"threads": 4, "in_order": False, "groups": 50_000},
+        {"threads": 4, "ascends": False, "groups": 50_000},
         [],
     ),
     "groups that fit one table, first occurrences": (
-        {"in_order": False, "groups": 50_000},
+        {"ascends": False, "groups": 50_000},
         ["tables"],
     ),
-    "many groups, first occurrences": ({"in_order": False, "groups": 300_000}, []),
+    "many groups, first occurrences": ({"ascends": False, "groups": 300_000}, []),
     "many groups, ascending": ({"groups": 300_000}, ["sorting"]),
     "fewer groups, ascending": ({"groups": 60_000}, ["tables"]),
     "heavy tail": (
-        {"groups": 200_000, "only_in_order": True, "mostly_repeated": True},
+        {"groups": 200_000, "only_ascending_values": True, "mostly_repeated": True},
         ["tables"],
     ),
     "heavy tail, all outputs": ({"groups": 100_000, "mostly_repeated": True}, ["tables"]),
@@ -132,10 +136,10 @@ CASES = {
         ["sorting"],
     ),
     "heavy tail of many groups": (
-        {"groups": 300_000, "only_in_order": True, "mostly_repeated": True},
+        {"groups": 300_000, "only_ascending_values": True, "mostly_repeated": True},
         ["sorting"],
     ),
-    "distinct, first occurrences": ({"in_order": False, "groups": LARGE}, []),
+    "distinct, first occurrences": ({"ascends": False, "groups": LARGE}, []),
 }
 
 
@@ -156,7 +160,7 @@ def test_plans_name_the_algorithms_in_their_order(name):
 @pytest.mark.thread_unsafe(reason="replaces a function of the plan")
 def test_one_thread_sorts_the_values_of_a_heavy_tail_of_decimals(monkeypatch):
     monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
-    tail = {"scale": 10, "groups": 300_000, "only_in_order": True, "mostly_repeated": True}
+    tail = {"scale": 10, "groups": 300_000, "only_ascending_values": True, "mostly_repeated": True}
     for changed, expected in [
         ({}, ["sorting"]),
         ({"copy_threads": 2}, ["decimals", "sorting"]),
@@ -172,7 +176,7 @@ def test_one_thread_sorts_the_values_of_a_heavy_tail_of_decimals(monkeypatch):
 def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypatch):
     monkeypatch.setattr(_plan, "sorts_at_once", lambda search: True)
     narrow = {"windows": ((7, 10**9), (7, 10**9), (7, 1000), (7, 900))}
-    tail = {"only_in_order": True, "has_heavy_tail": True}
+    tail = {"only_ascending_values": True, "has_heavy_tail": True}
     fits = {"nbytes": 1 << 18}
     for changed, expected in [
         (tail | narrow | fits, ["sorting", "tables"]),
@@ -183,7 +187,7 @@ def test_one_sort_finds_the_values_of_a_heavy_tail_that_fits_the_cache(monkeypat
         (tail | {"majority_share": 0.6, "groups": 300_000}, ["sorting"]),
         (tail | fits | whole(1 << 10), ["dense", "tables"]),
         (tail | narrow | fits | {"has_heavy_tail": False}, ["dense", "tables"]),
-        (tail | narrow | fits | {"only_in_order": False}, ["dense", "tables"]),
+        (tail | narrow | fits | {"only_ascending_values": False}, ["dense", "tables"]),
     ]:
         algorithms = [plan.algorithm for plan in _plan.plans(facts_of(**changed))]
         assert algorithms == ["presorted", *expected, "partitions", "comparison"]
