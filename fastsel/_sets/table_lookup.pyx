@@ -265,8 +265,8 @@ cdef class CompareParts(Job):
         return self.positions_plus_1 is not None or not self.tests.keys.is_word
 
     cdef bint compare(self, int threads) except -1:
-        """Compare all parts. Only as many threads run as have room for their tables beside both
-        sides (room_beside). Returns False if keys need too many probes."""
+        """Compare all parts, by as many threads as have room for their tables beside both sides
+        (room_beside). Returns False if keys need too many probes."""
         cdef Py_ssize_t nbytes = table_bytes(
             &self.tests.keys, self.with_ids(), self.tests.room_of_part(self.expected))
         cdef Py_ssize_t room = self.items.room_beside(2) + self.tests.room_beside(2)

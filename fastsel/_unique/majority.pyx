@@ -72,9 +72,10 @@ cdef class MarkOthers(Job):
 
 def inverse_of_all(Bitmask mask not None, const Py_ssize_t[::1] inverse not None,
                    Py_ssize_t majority_id, Py_ssize_t size, int threads):
-    """The inverse of all `size` keys, from that of the marked keys, whose group ids from
-    majority_id on move up by one. The keys that are not marked are the group majority_id. inverse
-    has an item for each set bit of the mask: otherwise memory behind it is read."""
+    """The inverse of all `size` keys. The mask marks some keys, and `inverse` has the group id of
+    each marked key; group ids from majority_id on become one higher. The other keys get the group
+    id majority_id. `inverse` has an item for each set bit of the mask: otherwise memory behind
+    `inverse` is read."""
     cdef InverseOfAll job = InverseOfAll()
     job.read(mask)
     job.inverse, job.majority_id, job.size = inverse, majority_id, size

@@ -34,8 +34,8 @@ ITEMS = {
 
 
 def mostly(dtype, item, size, share=0.9):
-    """An array of `size` items, of which about this share equals `item`. The others have the bits
-    of many numbers, and those of ITEMS."""
+    """An array of `size` items, of which about this share equals `item`. The other items have
+    random bits, or are items of ITEMS[dtype]."""
     name, dtype, rng = dtype, np.dtype(dtype), np.random.default_rng(size)
     native = dtype.newbyteorder("=")
     array = rng.integers(0, 256, (size, dtype.itemsize), np.uint8).view(native).ravel()
